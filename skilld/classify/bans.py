@@ -52,7 +52,7 @@ class _CodeBan:
 
 
 def is_same_ban(one: str, other: str) -> bool:
-    """Whether two bans are one: in the same words, at most one of them with more behind them, or of the same code."""
+    """Whether two bans are one: in the same words, at most one of them followed by more, or about the same code."""
     mine, theirs = _ban_head(one), _ban_head(other)
     if mine and theirs and mine[0] == theirs[0] and not (mine[1] and theirs[1]):
         return True

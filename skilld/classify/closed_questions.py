@@ -102,7 +102,7 @@ def repeats(said: Sequence[str], rules: Sequence[str]) -> ClosedQuestion[list[tu
 
 
 def same_asks(new: Sequence[str], noted: Sequence[str]) -> ClosedQuestion[dict[int, int]]:
-    """Ask which new instructions a noted one says already: the numbers of these by those of the new ones."""
+    """Ask which new instructions a noted one already says: the noted ones' numbers by those of the new ones."""
 
     def read(reply: str) -> dict[int, int]:
         return {

@@ -22,7 +22,7 @@ _THOUGHTS = ("think", "thinking", "thought", "reasoning")
 _FENCE = re.compile(r"```[a-z]*")
 _START = re.compile(r"[\[{]")
 _CUT_OFF = re.compile(r"(?:[\[{]|\"\s*:|[\]}]\s*,)\s*$")  # the text before a part of a truncated value
-_STRAY_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[\]}])')  # behind a last item; strings are left alone
+_STRAY_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[\]}])')  # after a last item; strings are left alone
 _SEPARATOR = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(strict=False)  # accepts line breaks inside strings
 

@@ -56,7 +56,7 @@ def _chooses_otherwise(said: Content, rule: Content) -> bool:
 
 
 def _is_same_subject(said: Content, rule: Content, family: frozenset[str]) -> bool:
-    """Whether both are about the same besides the choice; of several things in one language, one may be meant."""
+    """Whether both are about the same thing apart from the choice; of several things in one language, one may be it."""
     mine, theirs = _subject(said, family), _subject(rule, family)
     own, others = Words(mine), Words(theirs)
     whole = family is LANGUAGES or all(term in own for term in theirs)
@@ -142,7 +142,7 @@ def differs_in_measure(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _measures(text: str) -> dict[str, frozenset[str]]:
-    """Return the numbers of a text by the stem of the word behind them."""
+    """Return the numbers of a text by the stem of the word after them."""
     found: dict[str, frozenset[str]] = {}
     for match in _UNITS.finditer(with_digits(text.lower())):
         unit = stem(match["unit"])

@@ -173,7 +173,7 @@ def seems_reversed(change: str, quote: str, *, complaint: bool = True) -> bool:
 
 
 def _without_reasons(clause: str, wanted: frozenset[str]) -> str:
-    """Return a clause without its reasons, unless what is `wanted` stands in one of them."""
+    """Return a clause without its reasons, unless what is `wanted` is in one of them."""
     return _REASON.sub(
         lambda found: found[0] if matching_share(wanted, content_stems(found[0])) >= MIN_SHARED else " ", clause
     )

@@ -90,7 +90,7 @@ class _Stretch:
     gist: Content
     tone: _Tone
     demands: bool  # also in a complaint: "it always needs a test, you forgot that"
-    rest_of: Content | None = None  # what stands before a mere "never as int", which bans nothing by itself
+    rest_of: Content | None = None  # what comes before a mere "never as int", which bans nothing on its own
 
 
 def corrections(text: str, agent_texts: tuple[str, ...] = ()) -> list[str]:

@@ -171,7 +171,7 @@ def check_support(change: str, typed: str, skill: str, *, offer: str = "") -> Su
     return Support(_NOT_SAID)
 
 
-# A word that stands for something said before, in the languages that are heard.
+# A word that stands for something said before, in the languages that skilld recognizes.
 _POINTING = re.compile(
     r"\b(?:it|its|that|this|them|they|those|these|ones?|there|the same|das|dies(?:e[mnrs]?)?|es|sie|ihn|dort|damit|dazu"
     r"|es[ot]e?|l[oa]s?|ah[íi]|[çc]a|cela|ceci|iss?to|isso|aquilo|quest[oaie]|quell[oaie]|dat|dit|daar|to|tego|это|этого|там"

@@ -39,7 +39,7 @@ class Batch:
 
     @property
     def chosen(self) -> list[Proposal]:
-        """The proposals to accept, or of which to accept parts."""
+        """The proposals to accept, wholly or in part."""
         return [one for one in self.proposals if one.id not in self.left_open or one.id in self.parts]
 
     def remarks(self, store: Store) -> list[str]:

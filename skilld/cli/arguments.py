@@ -28,7 +28,7 @@ class Argument:
 
 @value_class
 class OneOf:
-    """Arguments of which at most one can be given, or must be if `required`."""
+    """Arguments that exclude each other; one of them must be given if `required`."""
 
     arguments: tuple[Argument, ...]
     required: bool

@@ -48,7 +48,7 @@ def print_completions() -> None:
     from skilld.cli.parser import build_parser
 
     words = os.environ.get("COMP_LINE", "")[: int(os.environ.get("COMP_POINT") or 0)].split(" ")
-    parser = build_parser(words[1]) if len(words) > 2 else build_parser()  # noqa: PLR2004 - a verb and a space behind it
+    parser = build_parser(words[1]) if len(words) > 2 else build_parser()  # noqa: PLR2004 - a verb and a space after it
     _attach_completers(parser)
     argcomplete.autocomplete(parser, always_complete_options=False)
 

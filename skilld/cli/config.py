@@ -327,7 +327,7 @@ def _has_own_server() -> bool:
 
 
 def _has_values(text: str, values: dict[str, Any]) -> bool:
-    """Whether a text is TOML with exactly these settings; an empty table is none."""
+    """Whether a text is TOML with exactly these settings; an empty table is not a setting."""
     try:
         read, wanted = (
             {key: one for key, one in table.items() if one != {}} for table in (tomllib.loads(text), values)

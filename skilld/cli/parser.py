@@ -46,7 +46,7 @@ _NO_SUCH_COMMAND = re.compile(r"argument (?:COMMAND|ACTION): invalid choice: (.*
 _NO_SUCH_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)\b.*", re.DOTALL)
 
 
-# argparse looks for translations of its words, of which there are none: a twelfth of the time of --help.
+# argparse looks for translations of its words, and there are none: a twelfth of the time of --help.
 argparse._ = lambda text: text  # type: ignore[attr-defined]
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
 
 # For 100 human turns in 8 sessions, 5 of them with a skill, as counted by benchmarks/prompt.py: 30 calls. Sessions in
-# which nearly every message taught something took 85 calls for 81 messages, with what is asked besides judging.
+# which nearly every message taught something took 85 calls for 81 messages, including what is asked besides judging.
 DAILY_USE = "30 to 100 calls and about 140,000 tokens for 100 messages a day"
 _OFFLINE_LIMIT = 'recognizes only explicit wording, such as "from now on" or "never ... again"'
 OWN_SERVER = "skilld setup openai/NAME --base-url http://localhost:8000/v1"

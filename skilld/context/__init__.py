@@ -139,7 +139,7 @@ _PERSONAL_FILES: Mapping[str, str] = {
     "antigravity": ".gemini/config/AGENTS.md",
     "mistral-vibe": ".vibe/AGENTS.md",
 }
-# Seen with their clients: what stands at the repository's root is not loaded in a folder below it.
+# Seen with their clients: what is at the repository's root is not loaded in a folder below it.
 _ONLY_HERE = frozenset({"cline", "continue"})
 _ALWAYS_LOADED_FOLDERS = {"cline": ".clinerules", "kiro": ".kiro/steering"}  # folders whose files are all loaded
 _CURSOR_RULE_READERS = frozenset({"cursor", "grok-build"})

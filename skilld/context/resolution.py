@@ -60,7 +60,7 @@ class Workspace:
         return any(matches(patterns, path) for path in below)
 
     def main_checkout(self) -> str:
-        """Return the main checkout that contains this linked worktree, "" if it is none."""
+        """Return the main checkout that contains this linked work tree, "" if it is not one."""
         git = self.files.read(join(self.root, ".git")) if self.root else None
         path = git.text.removeprefix("gitdir:").strip().partition("/.git/worktrees/")[0] if git else ""
         main = resolve_path(path, self.root, "") if path else ""
@@ -72,11 +72,11 @@ class Workspace:
         return there.text if there else ""
 
     def json(self, path: str) -> dict[str, Any]:
-        """Return the JSON object in a file, which may contain comments; empty if it is none."""
+        """Return the JSON object in a file, which may contain comments; empty if it is not one."""
         return json_object(self.text(path))
 
     def toml(self, path: str) -> dict[str, Any]:
-        """Return the contents of a TOML file; empty if it is none."""
+        """Return the contents of a TOML file; empty if it is not one."""
         try:
             return tomllib.loads(self.text(path))
         except (tomllib.TOMLDecodeError, RecursionError):
@@ -151,7 +151,7 @@ def resolve_path(name: str, folder: str, home: str) -> str:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return a JSON object, which may contain comments; empty if it is none."""
+    """Return a JSON object, which may contain comments; empty if it is not one."""
     bare = _LAST_COMMA.sub(r"\1", _COMMENT.sub(lambda found: found[1] or " ", text))
     for given in (text, bare):
         try:

@@ -13,7 +13,7 @@ class LoadTime(StrEnum):
 
     START = "start"  # with the first request
     ON_USE = "on use"  # once the agent has touched a file of its folder or one that its patterns match
-    LISTING = "listing"  # a skill, of which the first request contains one line
+    LISTING = "listing"  # a skill that is one line in the first request
 
 
 class Scope(StrEnum):

@@ -43,7 +43,7 @@ from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import fold_case
 from skilld.types import Cause, ClosedBy, How, Kind, Proposal, SkillRef, State, TargetKind, Update
 
-# A batch without a usable skill may have had its worker killed later, so that cause looks up the skills again, too.
+# A batch without a usable skill may have had its worker killed later, so that cause also looks up the skills again.
 _SKILL_LOOKUP_CAUSES = (Cause.SKILL, Cause.FOLDER, Cause.PROCESS)
 _MAX_LEARNINGS = 500  # the newest ones, to be compared with what is said
 _MAX_SKILLS = 3  # the newest skills in use; each costs its whole text in tokens

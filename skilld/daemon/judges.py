@@ -179,7 +179,7 @@ def _cause_of(line: JudgeProblem) -> str:
 
 
 def mark_reported(store: Store, causes: tuple[str, ...]) -> None:
-    """Take in that a notice tells of these causes; those of others are passed over."""
+    """Record that a notice reports these causes; those that are not about judges are ignored."""
     if ours := _judge_causes(causes):
         store.meta.set(ANNOUNCED_JUDGES, sorted(ours.union(store.meta.get(ANNOUNCED_JUDGES, ()))))
 

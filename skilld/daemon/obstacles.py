@@ -58,7 +58,7 @@ class Obstacles:
         self._met[batch.id] = self._stamp(batch), -1.0
 
     def record(self, batch: StoredBatch, result: BatchResult, since: float) -> None:
-        """Store the obstacle of a batch from its result, or that there is none any more.
+        """Store the obstacle of a batch from its result, or that there is no longer one.
 
         Learnings that were kept only until the obstacle is gone are removed with it; not those that are judged again,
         which were there before.

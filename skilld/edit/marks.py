@@ -51,7 +51,7 @@ def _mark_of(line: str) -> _Mark | None:
 
 
 def next_mark(lines: Sequence[str]) -> str:
-    """Return the mark, with a blank behind it, that follows those of the last two lines; empty if they have none.
+    """Return the mark, with a blank after it, that follows those of the last two lines; empty if they have none.
 
     A list marker before it is left out.
     """
@@ -73,7 +73,7 @@ def follows(above: str, line: str) -> bool:
 def remark(
     new: Sequence[Line], at: int, added: Sequence[str], now: Sequence[Line], place: int
 ) -> tuple[int, list[str]]:
-    """Return the place of a block in `now`, behind the marks that stand there by now, and its lines with the next ones.
+    """Return the place of a block in `now`, after the marks that are there now, and its lines with the next ones.
 
     The arguments are those of `renumber`. A block that does not continue marks is returned unchanged.
     """

@@ -450,7 +450,7 @@ def _removed_range(old: Sequence[Line], now: Sequence[Line], alignment: Alignmen
         raise _no_place("a line that it changes is now in another section")
     if hunk.added:
         return start, end
-    above, below = gone[0] - first, hunk.end - 1 - gone[-1]  # blank lines that go, too, if they are still there
+    above, below = gone[0] - first, hunk.end - 1 - gone[-1]  # blank lines that also go, if they are still there
     while above and start and not now[start - 1].key:
         start, above = start - 1, above - 1
     while below and end < len(now) and not now[end].key:

@@ -135,7 +135,7 @@ _ORDER_AFTER_NEGATION = re.compile(
     r"|vergess|vergiss|versäum|zögern|warten|fragen|nachfragen|nur|erst)",
     re.IGNORECASE,
 )
-# "Force-push never to a shared branch", "force-push ist verboten": right behind the word, with nothing else to do.
+# "Force-push never to a shared branch", "force-push ist verboten": right after the word, with nothing else to do.
 _FORBIDDEN_AFTER = re.compile(
     r"[ \t]{1,3}(?:(?:never|nie|niemals)(?:[ \t]{1,3}(?:to|auf)\b|(?=[ \t]{0,3}(?:[.!]|$)))"
     r"|(?:is|ist)[ \t]{1,3}(?:forbidden|prohibited|verboten|tabu)\b)",
@@ -151,7 +151,7 @@ _NEGATION_REACH = 80  # characters before a word that are searched for its negat
 
 
 def is_forbidden_behind(text: str, end: int) -> bool:
-    """Whether a ban of what ends at this position is right behind it."""
+    """Whether a ban of what ends at this position follows it directly."""
     return _FORBIDDEN_AFTER.match(text, end) is not None
 
 

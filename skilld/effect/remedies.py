@@ -39,7 +39,7 @@ SUGGESTED = frozenset({Remedy.REVERT, Remedy.ENFORCE})  # the person does these;
 
 
 def called_for(effect: Effect, now: float) -> Iterator[Remedy]:
-    """Yield the remedies that a rule calls for by its figures, as far as they are possible.
+    """Yield the possible remedies that a rule calls for by its figures.
 
     First undoing a mistake, then removing text, moving it, adding words; a program comes last.
     """

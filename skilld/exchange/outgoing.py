@@ -44,7 +44,7 @@ _CODE_KEYS = frozenset({_ORIGIN, "skilld-kind", "skilld-evolving", "skilld-date"
 _EXAMPLE_KEYS = frozenset({"default", "example", "examples"})  # of a schema or a variable
 _MIN_ID_LENGTH = 6  # characters; a shorter id could be a word
 _RUN_WORDS = 3  # consecutive words of a quote that are unlikely by accident
-# In scripts without blanks a character is a token, of which several count as one word.
+# In scripts without spaces a character is a token, and several count as one word.
 _UNSPACED = "\u0e00-\u0eff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN_PATTERN = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 _UNSPACED_PATTERN = re.compile(rf"[{_UNSPACED}]")

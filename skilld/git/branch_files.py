@@ -25,7 +25,7 @@ from skilld.git.watchdog import WATCHDOG
 from skilld.values import value_class
 
 _SECONDS = 5.0  # that git may take
-_MAX_REPOSITORIES = 200  # of which answers are kept
+_MAX_REPOSITORIES = 200  # whose answers are kept
 _REMOTE_BRANCH = re.compile(r"refs/remotes/[^/]+/(.+)")
 _USUAL_NAMES = ("main", "master")
 _ANSWER = re.compile(rb"[0-9a-f]{40,64} (blob|tree|commit|tag) ([0-9]+)\n")

@@ -223,7 +223,7 @@ def _read_settings(git: Git) -> dict[str, str]:
 
 
 def _read_refs(place: RepoLocation, configured: str) -> tuple[objects.Object | None, DefaultBranch | None]:
-    """Return HEAD's commit and the default branch as far as its name tells, from one answer."""
+    """Return HEAD's commit and, if its name shows it, the default branch, from one answer."""
     names = [name for name in (configured, "main", "master") if name and not set(name) & _INVALID_REF_CHARACTERS]
     # A clone of a repository in which the staging branch was checked out treats that as the default branch.
     pointers = [ref for ref in _remote_heads(place) if not ref.endswith(f"/{STAGING_BRANCH}")]

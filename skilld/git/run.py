@@ -373,7 +373,7 @@ _COMMIT_END_PATTERN = re.compile(rb"[:^]")  # ends the commit's name in the name
 _MAX_KEPT_BYTES = 1 << 16  # of an object that is read again from memory
 _PLACE_PATTERN = re.compile(rb"([0-9a-f]{40,64})(?:\^\{tree\}|:(.+))?", re.DOTALL)
 _HEADER_PATTERN = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) ([0-9]+)\n")
-_PIPE_BYTES = 4096  # that a pipe holds while nobody reads: git waits, too, if nobody reads its answers
+_PIPE_BYTES = 4096  # that a pipe holds while nobody reads; git also waits if nobody reads its answers
 
 
 def _is_in(oid: bytes, objects: Mapping[str, NewObject]) -> bool:

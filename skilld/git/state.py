@@ -59,7 +59,7 @@ def check_regular(top: Path) -> None:
 
 
 def check_regular_file(path: Path) -> None:
-    """Raise RepoRefusedError for a pipe, a device or the like; a missing file is none."""
+    """Raise RepoRefusedError for a pipe, a device or the like; a missing file is not one."""
     try:
         kind = stat.S_IFMT(os.stat(path).st_mode)  # noqa: PTH116 - this runs for every command
     except (OSError, ValueError):
@@ -196,7 +196,7 @@ def _own_file_stat(path: Path) -> os.stat_result | None:
 
 
 def _open_files() -> set[tuple[int, int]]:
-    """Return device and inode of files that processes have open, as far as we may read that."""
+    """Return device and inode of files that processes have open, where we may read that."""
     found = set()
     for process in _PROCESSES.glob("[0-9]*/fd"):
         with suppress(OSError):

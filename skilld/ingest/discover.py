@@ -116,7 +116,7 @@ def _agent_home(root: Path, info: AgentInfo) -> Path:
 
 
 def _matching_store(folder: Path, info: AgentInfo) -> str:
-    """Return the store that a folder is, judged by its name; "" if it is none."""
+    """Return the store that a folder is, judged by its name; "" if it is not one."""
     return next((store for store in info.stores if store and folder.match(store)), "")
 
 

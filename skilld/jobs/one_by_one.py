@@ -83,7 +83,7 @@ def parts_for_batch(store: Store, proposal: Proposal) -> set[int]:
 
 
 def _said_by_hand(proposal: Proposal, parts: Mapping[int, Proposal]) -> set[int]:
-    """Return the parts of which the file says something by now."""
+    """Return the parts with a rule that the file already contains."""
     try:
         text = read_whole(proposal.path).decode("utf-8-sig", "replace")
     except OSError:

@@ -146,7 +146,7 @@ def named_project(said: str, names: Iterable[str], present: Sequence[str] = ()) 
 
 
 def unknown_project(said: str, present: Sequence[str] = ()) -> str:
-    """Return the name of a repository that words are said to hold in, if it is none of what is `present`."""
+    """Return the name of a repository that words are said to hold in, if it is not one of those `present`."""
     own = [one.lower() for one in present]
     for found in _UNKNOWN.finditer(said):
         name = found["name"].lower()

@@ -377,7 +377,7 @@ def _text_end(body: Sequence[Line], end: int) -> int:
 
 
 def _spaced(ground: Ground, at: int, lines: Sequence[str], *, close: bool = False) -> Spot:
-    """Return the insertion of lines at `at`, with a blank line before them unless `close`, and one behind them."""
+    """Return the insertion of lines at `at`, with a blank line before them unless `close`, and one after them."""
     before = at > 0 and bool(ground.body[at - 1].key) and not close
     behind = at < len(ground.body) and bool(ground.body[at].key) and not close
     return Spot(at, at, [*([""] if before else []), *lines, *([""] if behind else [])])

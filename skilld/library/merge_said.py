@@ -96,7 +96,7 @@ class SaidIn:
         )
 
     def steps_like(self, steps: Sequence[Passage]) -> frozenset[int]:
-        """Return the lists of which some steps are these: those below the same headings, or one with most of them.
+        """Return the lists that contain some of these steps: those below the same headings, or one with most of them.
 
         A step that says less counts too: it will be replaced.
         """

@@ -119,9 +119,9 @@ def _join_bullets(rows: Sequence[Row], said: SaidIn) -> None:
 class _Sorter:
     def __init__(self, own: str, said: SaidIn, redact: Redact, result: Sorted) -> None:
         self._own, self._said, self._redact, self.result = own, said, redact, result
-        # What both say gives nothing to choose, as it stands beside the rest in the other skill.
+        # What both say leaves nothing to choose, because the other skill has it beside the rest.
         both = {plain_text(one) for row in result.rows for one in find_sentences(row.passage.head)}
-        # A paragraph has words about many things, of which some may seem to contradict each other.
+        # A paragraph has words about many things, some of which may seem to contradict each other.
         self._own_sentences = [
             sentence
             for section in sections(own)

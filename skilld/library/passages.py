@@ -205,7 +205,7 @@ def _is_next(above: Passage, block: ProseBlock, body: Sequence[str]) -> bool:
 
 
 def whole_blocks(blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[tuple[ProseBlock, int]]:
-    """Yield each block with the line behind it; what is indented below a list item belongs to it."""
+    """Yield each block with the line after it; what is indented below a list item belongs to it."""
     at = 0
     while at < len(blocks):
         block, last = blocks[at], blocks[at].last

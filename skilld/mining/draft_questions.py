@@ -30,7 +30,7 @@ from skilld.text import fold, truncate
 from skilld.values import value_class
 from skilld.words import content_stems, matching_share
 
-# Which requests are the same task: one question about the newest of all projects, since people have habits, too.
+# Which requests are the same task: one question about the newest of all projects, since people also have habits.
 
 _MAX_REQUESTS = 500
 _MAX_REQUEST_LENGTH = 200

@@ -165,7 +165,7 @@ class Terms:
     consent: Consent = field(default_factory=Consent, compare=False)
 
     def account(self, store: Store, skill: str) -> Account:
-        """Return the account for questions about a skill, or what stands in its place."""
+        """Return the account for questions about a skill, or what replaces it."""
         return Account(store, self.limits, skill)
 
     def charge(self, store: Store) -> Charge:

@@ -158,7 +158,7 @@ def _word_groups(requests: Sequence[Request]) -> list[_Group]:
     own = [group for group in groups if any(one.told for one in group.requests)]
     inside = {
         id(one): [other for other in groups if other is not one and is_part_of(one.requests, other.requests)]
-        # "commit it" came after several tasks, and is none itself.
+        # "commit it" came after several tasks, and is not one itself.
         or (own if one not in own and is_part_of(one.requests, [*chain(*(each.requests for each in own))]) else [])
         for one in groups
     }

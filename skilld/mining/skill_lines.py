@@ -311,7 +311,7 @@ def in_working_order(lines: Sequence[Line], check: Line | None, evidence: Sequen
     """Return the lines in the order in which they can be done; a check of the work comes before it is handed over."""
     usual = {part: number for number, part in enumerate(evidence) if part.sort in STEPS}
     keys = [-1]
-    for line in lines:  # a worded one stays behind the one before it
+    for line in lines:  # a worded one stays after the one before it
         keys.append(usual.get(line.part, keys[-1]))
     kept = [lines[at] for at in sorted(range(len(lines)), key=lambda at: keys[at + 1])]
     kept = _each_before(kept, lambda line: line.changes_file, _COMMIT_PATTERN, last=True)

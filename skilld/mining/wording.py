@@ -90,11 +90,11 @@ _OPEN_PROGRAM_PATTERN = re.compile(
 _FOLDER_PATTERN = re.compile(r"cd \S+ && (?=\S)")
 _PATH_PATTERN = re.compile(r"/|\.\w+\Z")
 _SEPARATOR_PATTERN = re.compile(r"[^\w]+|_+")
-# The person sees these flags at the proposal, too.
+# The person also sees these flags on the proposal.
 _LISTED_RULES = ("steers-content", "foreign-", "joined-command", "runs-script", "contested-topic", "no-instruction")
 # What the person asks for in the same words is theirs to give, such as a screenshot.
 _TYPED_RULES = frozenset({"watches-person"})
-_ONE_SENTENCE_RULES = frozenset({"sends-data"})  # theirs to give, too, if one thing that they typed says all of it
+_ONE_SENTENCE_RULES = frozenset({"sends-data"})  # also theirs to give, if one thing that they typed says all of it
 # Short forms that people type; the long one is no other word.
 _LONG_FORMS = {
     "app": "application",
@@ -149,7 +149,7 @@ class Sources:
 
     @property
     def supported(self) -> bool:
-        """Whether the person or at least two sessions stand behind it."""
+        """Whether the person or at least two sessions support it."""
         return bool(self.typed or self.shared) or len(self.single) >= MIN_SESSIONS
 
     def holds(self, has: Callable[[str], bool]) -> bool:
@@ -164,7 +164,7 @@ class Sources:
         return self.stems()
 
     def stems(self, *, all_of: bool = False) -> frozenset[str]:
-        """Return the content words that two sessions or the person stand behind, or `all_of` them."""
+        """Return the content words that two sessions or the person support, or `all_of` them."""
         own = content_stems("\n".join((*self.typed, *map(_spread, (*self.typed, *self.shared)))))
         by_session = [content_stems("\n".join(map(_spread, texts))) for texts in self.single.values()]
         if all_of:
@@ -231,7 +231,7 @@ def _form_problem(text: str, plain: str) -> str | None:
 
 
 def _is_known_code(span: str, sources: Sources) -> bool:
-    """Whether what stands in backticks ran so, or begins so before "…", in two sessions, or was typed."""
+    """Whether what is in backticks ran like this, or begins like this before "…", in two sessions, or was typed."""
     if unfit_reason(_HOLE_PATTERN.sub("x", span)) or has_machine_path(span):
         return False
     if any(span in one for one in sources.typed) or span in sources.shared:
@@ -244,7 +244,7 @@ def _is_known_code(span: str, sources: Sources) -> bool:
             return False
         if _has_run(words, span, sources):
             return True
-        # Once as it is, and otherwise with something behind it: "lat check" and "lat check --fix".
+        # Once as it is, and otherwise with something after it: "lat check" and "lat check --fix".
         whole = any(span in (part.text, *(proof.quote for proof in part.proofs)) for part in sources.parts)
         return whole and _has_run([*words, ELLIPSIS], f"{span} {ELLIPSIS}", sources)
     alone = span.rstrip("/")
@@ -359,7 +359,7 @@ def _danger(text: str, typed: Sequence[str]) -> str | None:
 
 
 def _is_own(found: Finding, text: str, typed: Sequence[str]) -> bool:
-    """Whether a finding is about the person's own words alone, which the text has, too."""
+    """Whether a finding is only about the person's own words, which the text also has."""
     if found.rule in _ONE_SENTENCE_RULES:
         return any(_says_all(one, text, found.rule) for one in typed)
     if found.rule not in _TYPED_RULES:
@@ -404,5 +404,5 @@ def title_problem(text: str, sources: Sources, limit: int) -> str | None:
 
 
 def is_literal(part: Part) -> bool:
-    """Whether a line of evidence can be a line of a skill as it is: two sessions or the person stand behind it."""
+    """Whether a line of evidence can be a line of a skill as it is: two sessions or the person support it."""
     return part.sort is not PartKind.ANSWER and (not part.observed or count_sessions([part]) >= MIN_SESSIONS)

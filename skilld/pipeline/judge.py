@@ -237,7 +237,7 @@ class Judge:
         except SkilldError as error:
             return error
         mine = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
-        # The old line nearly says a change; the new one may nearly repeat the words, too.
+        # The old line nearly says a change; the new one may also nearly repeat the words.
         rest = [update for update in mine if not says_already(update.change, edited, covered=NEARLY)]
         return [
             item

@@ -328,7 +328,7 @@ def find_origin(path: Path, line: int) -> Origin:
 
 
 def _ends_history(repo: Repo, commit: str) -> bool:
-    """Whether a shallow clone ends at a commit, which then seems to have brought all that is older, too."""
+    """Whether a shallow clone ends at a commit, which then also seems to have brought all older lines."""
     try:
         return commit.encode() in read_whole(repo.common_dir / "shallow").split()
     except OSError:

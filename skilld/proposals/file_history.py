@@ -44,7 +44,7 @@ class SkillCommit:
 
 # The hash is short with `revert.reference`.
 _REVERT_PATTERN = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
-REVERTS_TRAILER = "Skilld-Reverts"  # names a proposal of which the commit takes the lines out, and no commit
+REVERTS_TRAILER = "Skilld-Reverts"  # names a proposal whose lines the commit removes, and not a commit
 _MAX_COUNT = "--max-count=300"
 _MAX_RENAMES = 10  # of a file that are followed: each takes two git processes
 

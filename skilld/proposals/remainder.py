@@ -27,7 +27,7 @@ def _split_off(store: Store, proposal: Proposal) -> list[Proposal]:
 
 
 def rest_of_rejected(store: Store, proposal: Proposal) -> list[Proposal]:
-    """Return what is left of a proposal of which a part was rejected under its ID: what is undecided, else the others.
+    """Return what is left of a proposal if a part of it was rejected under its ID: what is undecided, else the others.
 
     Nothing if nothing was split off it, or if all of that was rejected, too.
     """

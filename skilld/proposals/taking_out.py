@@ -88,7 +88,7 @@ def _with_lines(before: bytes, after: bytes, kept: set[str]) -> bytes:
 
 
 def describe_rest(before: bytes, after: bytes, current: bytes, name: str) -> str:
-    """Return what stands in `current`, the file called `name`, in place of a line of the change; empty if unknown."""
+    """Return what `current`, the file called `name`, has in place of a line of the change; empty if unknown."""
     texts = [line.strip() for line in line_diff.split_lines(current)]
     known = {line.strip() for line in (*line_diff.split_lines(before), *line_diff.split_lines(after))}
     for line in line_diff.signature(before, after)[1]:

@@ -190,7 +190,7 @@ def _require_room(work_tree: Worktree) -> None:
     """Refuse what git could neither finish nor take back, since a disk is full or a folder cannot be written."""
     repo = work_tree.repo
     index = repo.git_dir / "index"
-    needed = _FREE_BYTES + 2 * (index.stat().st_size if index.exists() else 0)  # it is written anew each time
+    needed = _FREE_BYTES + 2 * (index.stat().st_size if index.exists() else 0)  # it is rewritten each time
     for folder in (repo.common_dir / "objects", repo.git_dir, existing_parent(work_tree.path)):
         if not os.access(folder, os.W_OK):
             raise work_tree.refused(f"{folder} cannot be written", "Make it writable")

@@ -187,7 +187,7 @@ def _is_made(value: str) -> bool:
 
 
 def _made_finding(given: re.Match[str], looks: Callable[[str], bool] = _is_made) -> Finding | None:
-    """Return the secret in a place where other things are common, too: only one that looks made."""
+    """Return the secret in a place where other things are also common: only one that looks generated."""
     found = _password_finding(given)
     value = found and given.string[found.start : found.end]
     is_one = value and looks(value) and not (is_path(value) or value.startswith("@"))

@@ -35,7 +35,7 @@ _COOKIE = re.compile(
             (?: ; \s? [\w.!#$%&*+^|~-]{1,80}+ = [^\s"'\\;]{0,16384}+ ){0,40} )"""
 )
 _HEADER_WORDS = ("authorization", "bearer", "basic", "cookie")
-_MIN_TOKEN = 12  # a bearer token may be all digits; a shorter number is none
+_MIN_TOKEN = 12  # a bearer token may be all digits; a shorter number is not a token
 
 
 def find_in_headers(text: str, lowered: str) -> Iterator[Finding]:

@@ -147,7 +147,7 @@ _TOLD_OF_PHRASE = re.compile(
 
 
 def find_unmarked_phrase(text: str, begin: int, end: int) -> tuple[int, int] | None:
-    """Return the span of the plain words behind the name of a phrase at [begin, end): "luks passphrase correct ..."."""
+    """Return the span of the plain words after the name of a phrase at [begin, end): "luks passphrase correct ..."."""
     link = _PHRASE_LINK.match(text, end)
     found = find_bare_phrase(text, link.end()) if link else None
     if link is None or found is None or _TOLD_OF_PHRASE.search(text[slice(*found)]):

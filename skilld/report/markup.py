@@ -24,7 +24,7 @@ def tag(name: str, *content: str, **attributes: str) -> Markup:
 
 
 def join(*content: str) -> Markup:
-    """Return pieces one behind the other."""
+    """Return pieces one after the other."""
     return Markup("".join(one if isinstance(one, Markup) else text(one) for one in content))
 
 

@@ -206,7 +206,7 @@ def _section(title: str, lead: str, *content: str) -> Markup:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], class_: str = "") -> Markup:
-    """Return the first rows as a table, and how many there are besides."""
+    """Return the first rows as a table, and how many more there are."""
     head = tag("thead", tag("tr", *(tag("th", one, scope="col") for one in heads)))
     body = tag("tbody", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows[:_MAX_ROWS]))
     more = f"{number(len(rows) - _MAX_ROWS)} more not shown" if len(rows) > _MAX_ROWS else ""

@@ -58,7 +58,7 @@ class KeyBar(Footer):
         self._drawn: object = None
 
     async def recompose(self) -> None:
-        """Draw the keys anew only where they differ: Textual asks for it at every change of focus and of the screen."""
+        """Redraw the keys only where they differ: Textual asks for it at every change of focus and of the screen."""
         if not self.is_attached:
             return
         shown = [one[1:] for one in self.screen.active_bindings.values() if one.binding.show]

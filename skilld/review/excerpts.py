@@ -84,7 +84,7 @@ class ShownExcerpts:
 
 
 def read_excerpts(store: Store, proposal: Proposal, redaction_key: Path) -> tuple[tuple[tuple[Excerpt, ...], ...], str]:
-    """Return each quote in its context, as far as that can be read again, and why some could not."""
+    """Return each quote in its context if that can be read again, and why some could not."""
     read: dict[str, Sequence[Message]] = {}
     shown, found, gone = ShownExcerpts(), list[tuple[Excerpt, ...]](), ""
     for evidence in proposal.evidence:

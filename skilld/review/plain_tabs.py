@@ -36,7 +36,7 @@ def is_yes(given: str) -> bool:
 
 
 def type_one_of(words: Mapping[str, str]) -> str:
-    """Return what to say about an answer that is none of these letters."""
+    """Return what to say about an answer that is not one of these letters."""
     return f"Type one of {', '.join(words)}."
 
 

@@ -155,7 +155,7 @@ class ProposalsPane(Pane):
             for item in found.values():
                 table.add(draw.proposal_cells(item, self._session.made_at(item), now), key=item.id)
         place = {name: number for number, name in enumerate(found)}
-        # Of a proposal of which parts were decided on, the rest is a proposal of its own.
+        # If parts of a proposal were decided on, the rest is a proposal of its own.
         here = before[row : row + 1]
         split = {(one.batch_id, one.path) for name, one in self._items.items() if name in gone and name in here}
         rest = [name for name, item in found.items() if name not in before and (item.batch_id, item.path) in split]

@@ -52,7 +52,7 @@ class Carrier(StrEnum):
 
 
 class PlantedSession:
-    """A project with one skill below `root`, and a session that is written anew for every text."""
+    """A project with one skill below `root`, and a session that is rewritten for every text."""
 
     def __init__(self, root: Path) -> None:
         self.project = root / "shop"

@@ -12,7 +12,7 @@ from skilld.values import value_class
 
 @value_class
 class LiveSession:
-    """A session and its counters: `turns` that count, of which `waiting` are in no batch. `skills`: newest last."""
+    """A session and its counters: `turns` that count, `waiting` those in no batch. `skills`: newest last."""
 
     agent: str
     session_id: str

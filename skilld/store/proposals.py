@@ -257,7 +257,7 @@ class Proposals(Table):
             self._db.execute(f"DELETE FROM said WHERE {own}", (proposal.id,))  # noqa: S608 - fixed text
 
     def forget_words(self, proposal: Proposal) -> None:
-        """Blank all words of a proposal; call it in a transaction, and `Store.erase_free_space` behind it."""
+        """Blank all words of a proposal; call it in a transaction, and `Store.erase_free_space` afterwards."""
         self._mark_changed()
         lists = ("operations", "evidence", "updates", "conflicts", "also", "flags")
         blanked = ", ".join([*(f"{name} = '[]'" for name in lists), "reason = ''", "note = ''"])

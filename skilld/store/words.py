@@ -58,7 +58,7 @@ class Words:
         return self._run(find, []) if self._path.exists() else []
 
     def keys(self) -> list[str]:
-        """Return the turns of which words are saved."""
+        """Return the turns whose words are saved."""
         if not self._path.exists():
             return []
         return self._run(lambda db: [key for (key,) in db.execute("SELECT key FROM words")], [])

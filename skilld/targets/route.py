@@ -63,7 +63,7 @@ _FILE_NAME = re.compile(
     r"(?<![\w.])((?:claude|agents|gemini|qwen|copilot-instructions)(?:\.local)?\.md)\b", re.IGNORECASE
 )
 _MENTION = re.compile(r"(?<![\w.~/-])((?:~/|\./|/)?(?:[\w.-]+/)*[\w.-]+\.mdc?)\b", re.IGNORECASE)
-# "The AGENTS.md of services/api", "... in web/", "... of the web folder": the folder stands behind the file's name.
+# "The AGENTS.md of services/api", "... in web/", "... of the web folder": the folder comes after the file's name.
 _FOLDER_BEHIND = re.compile(
     r"`?(?: file| datei)? (?:of|in|under|inside|from|for|von|im|unter|für|de|del|du|do|da|di|van|w|в|из) "
     r"(?:the |der |dem )?"
@@ -117,7 +117,7 @@ def matches_name(name: str, *ways: str) -> bool:
 
 
 def _ordered_target(text: str, refs: Sequence[SkillRef]) -> SkillRef | None:
-    """Return the one of these files that words ask to write to, if any.
+    """Return the file among these that words ask to write to, if any.
 
     A bare name means the project's file, so it is the personal one only if the words say so.
     """
@@ -136,7 +136,7 @@ def _ordered_target(text: str, refs: Sequence[SkillRef]) -> SkillRef | None:
 
 
 def _orders_other_file(text: str, refs: Sequence[SkillRef]) -> bool:
-    """Whether words ask to write to an instruction file that is none of these: it must not go to another instead.
+    """Whether words ask to write to an instruction file that is not one of these: it must not go to another instead.
 
     A bare name may mean the project's file, whatever it is called, if there is one.
     """

@@ -32,7 +32,7 @@ class DoubtfulLine:
 
 @value_class
 class FileFacts:
-    """What is known of a file besides its text.
+    """What is known about a file besides its text.
 
     A skill that is `described` says in its front matter when to choose it. `others` are always loaded with the file, by
     name; `dead` and `unused` are line numbers (from 1). `own` are lines that the person said, folded: only a repetition

@@ -216,7 +216,7 @@ def _rewording_cut(
 
 
 def _downwards(parsed: ParsedFile, operations: Sequence[Operation]) -> tuple[Operation, ...]:
-    """Return operations made upwards in the order of the file, in which a person numbers them, if they fit so, too."""
+    """Return operations made upwards in the order of the file, in which a person numbers them, if they fit that way."""
     steps = tuple(reversed(operations))
     try:
         return steps if apply(parsed.file.data, steps) == apply(parsed.file.data, operations) else tuple(operations)

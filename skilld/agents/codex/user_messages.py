@@ -402,7 +402,7 @@ class PromptReader:
         return events + (self._on_prompt(record, text, native=native, client_id=client_id) if is_new else [])
 
     def _on_prompt(self, record: Record, text: str, *, native: str, client_id: str) -> list[Event]:
-        """Return the turns of a prompt seen for the first time, or the reason why it is none."""
+        """Return the turns of a prompt seen for the first time, or the reason why it is not a turn."""
         session = self._session
         turn_id = record.turn_id or session.turn_id
         is_steer = session.prompts > 0 and turn_id == session.turn_id != ""

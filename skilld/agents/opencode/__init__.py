@@ -202,7 +202,7 @@ class Parser:
             self._waiting[key] = span.start
 
     def _on_prompt(self, message: Mapping[str, Any], parts: list[Mapping[str, Any]], span: Span) -> Iterator[Event]:
-        """Yield the turn of a prompt, or the reason why it is none."""
+        """Yield the turn of a prompt, or the reason why it is not a turn."""
         own = [one for one in parts if one.get("type") == "text" and not (one.get("synthetic") or one.get("ignored"))]
         text = "\n".join(string(one.get("text")) for one in own)
         if not parts:

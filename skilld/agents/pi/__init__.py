@@ -172,7 +172,7 @@ class PiParser(DeclaredParser):
         self._presence.update(record)
 
     def prompt(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
-        """Yield the skill that a prompt contains, and its turn or the reason why it is none."""
+        """Yield the skill that a prompt contains, and its turn or the reason why it is not a turn."""
         del kind
         text, at = _text(mapping(record.get("message")).get("content")), utc(record.get("timestamp"))
         if skill := _SKILL.match(text):

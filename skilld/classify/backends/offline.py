@@ -155,7 +155,7 @@ class Offline:
 
 
 def _is_begun_by(whole: Update, part: Update) -> bool:
-    """Whether an update begins with all of another one's words, whose sentence was joined with the one behind it."""
+    """Whether an update begins with all the words of another, whose sentence was joined with the one after it."""
     return (
         whole.turn == part.turn
         and whole.quote != part.quote

@@ -33,7 +33,7 @@ _REFUSAL = re.compile(
     r"|en (?:vez|lugar) de|em vez de|ao invés de|invece di|al posto di|in plaats van)\b",
     re.IGNORECASE,
 )
-# Only says where or when a rule holds, so that what is refused behind it is all of the rule: "in packages/web, never".
+# Only says where or when a rule holds, so what is refused after it is the whole rule: "in packages/web, never".
 _SCOPE = re.compile(
     r"\W*(?:in|inside|within|on|at|for|under|when(?:ever)?|if|before|after|during|bei|für|auf|unter|wenn|vor|nach|dans|pour|sur|quand"
     r"|si|en|para|cuando|em|quando|per|nei|nella?|voor|bij|als)\b"

@@ -20,8 +20,8 @@ from skilld.words import content_stems, count_words
 _MIN_WORDS, _MAX_WORDS = 3, 40  # of a rule
 _MIN_STEMS, _FULL_SENTENCE = 2, 5  # content words, or else words
 _MAX_BEFORE = 3  # words before a mark that begins a clause: "perfect, and"
-_MAX_REASON = 80  # characters of a reason behind a mark that ends a clause
-# What may stand before a mark, and between it and its colon or the end of its clause.
+_MAX_REASON = 80  # characters of a reason after a mark that ends a clause
+# What may come before a mark, and between it and its colon or the end of its clause.
 _LEADING = re.compile(
     r"(?:^|[,;.!:(]|\s[-–—]{1,2}|\b(?:but|so))\s*(?:(?:and|so|also|und|et|e|y|but|oh|ok|okay|right|well|now|please|bitte)\s+)*$",
     re.IGNORECASE,
@@ -78,7 +78,7 @@ def marked_rules(said: Sequence[Clause], text: str, languages: Sequence[Language
 def _candidates(
     clause: Clause, before: Clause | None, behind: Clause | None, language: Language
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield what a mark in a clause may belong to: the rest of the clause, or the clause before or behind it.
+    """Yield what a mark in a clause may belong to: the rest of the clause, or the clause before or after it.
 
     Positions in the turn: of the mark with its rule, and in between those of the rule.
     """

@@ -50,7 +50,7 @@ _COURTESY = compiled(
     r"[)\s]*(?=[.!]*$)"
 )
 _REMARKS = (_COURTESY, *map(compiled, _DATA["remarks"]))
-_COMPLAINT = compiled(  # behind a run of dashes, which is tried from its start only
+_COMPLAINT = compiled(  # after a run of dashes, which is tried from its start only
     r"(?:^|(?:(?<!\s)\s++|(?<![,;–—(-]))[,;–—(-]++ ?)"
     rf"(?:{'|'.join(_DATA['complaints'])})\)?(?=\s?(?:[,.;:!?–—，、：。-]|$))"
 )
@@ -124,7 +124,7 @@ _LEFT_OVER = compiled(
     r"(?<!\s)(?:\s?[,;.–—-]+\s?(?:and )?(?:that|this|it)(?:['’]?s| is)"
     r"|\s?[,;.–—-]*\s(?:and )?(?:that|this|it) (?:goes|holds|applies|counts))[\s.!]*$"
 )
-# "Not lodash, we use native array methods": what is refused stands before the order.
+# "Not lodash, we use native array methods": what is refused comes before the order.
 _REFUSED_FIRST = compiled(
     r"^not ([^\s,;:.]{1,40}(?: [^\s,;:.]{1,40}){0,2}), (?:we (?:always |only |now )?|please )*(.+)$"
 )

@@ -41,7 +41,7 @@ _OBJECTION = re.compile(
     r"|不[，,!。\s]|不是|不对|别|いや|いいえ|違|아니)",
     re.IGNORECASE,
 )
-# What a sentence behind a wish extends it to: "Applies to all figures.", "No background, in any chart."
+# What a sentence after a wish extends it to: "Applies to all figures.", "No background, in any chart."
 _SCOPE = re.compile(
     r"\b(?:in|for|to|on|with) (?:all|any|every|each) (?:(?:the|our|my|new|other) )?(?P<things>[\w-]+)[.!;\s]*$",
     re.IGNORECASE,
@@ -151,7 +151,7 @@ def fits_description(change: str, skill: SkillDoc) -> bool:
 
 
 def extends_to_subject(change: str, text: str, skill: SkillDoc) -> bool:
-    """Whether a sentence behind a wish, which begins `text`, only extends `change` to all that `skill` is about."""
+    """Whether a sentence after a wish, which begins `text`, only extends `change` to all that `skill` is about."""
     subject = stems(f"{skill.name} {read_front(skill.text).description}") - WEAK_STEMS
     for sentence in _SENTENCE.findall(text[:_MAX_SCOPED])[:_MAX_SENTENCES]:
         scope = _SCOPE.search(sentence)

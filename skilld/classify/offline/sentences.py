@@ -135,7 +135,7 @@ _BAN = re.compile(r"\b(?:never|no|don'?t|do\s+not|nie|niemals|kein\w*)\b", re.IG
 _MAX_BAN = 60  # characters
 _ALTERNATIVE = re.compile(r"\s+(?:use|run|prefer|nimm|nutze|usa|utilise)\s", re.IGNORECASE)
 _NEXT_LINE = re.compile(r"(?<=[^\s:])\n(?=" + _CONTINUATION.pattern + ")", _CONTINUATION.flags)
-# An order without its object, which stands before it: "anything in the schema, don't touch without asking".
+# An order without its object, which comes before it: "anything in the schema, don't touch without asking".
 _NO_OBJECT = re.compile(
     r"(?:please\s++)?(?:do\s++not|don'?t|dont|never)\s++(?:ever\s++)?(?:touch|edit|change|modify|delete|remove|rename|update"
     r"|overwrite|regenerate|reformat)\s++(?:without|unless|before|until)\b",
@@ -174,7 +174,7 @@ _LATE_FRAME = re.compile(
     r"(?:from\s++now(?:\s++on(?:wards?)?)?|in\s++(?:the\s++)?future|going\s++forward|next\s++time)\Z",
     re.IGNORECASE,
 )
-_MAX_FRAME = 60  # characters of such words, and of what stands before them
+_MAX_FRAME = 60  # characters of such words, and of what comes before them
 _HABIT_WORD = re.compile(
     r"\b(?:always|we|our|any|every|each|from\s++now|in\s++(?:the\s++)?future|going\s++forward)\b", re.IGNORECASE
 )
@@ -315,7 +315,7 @@ def _line_clauses(line: str, offset: int, begin: int) -> Iterator[Clause]:
 
 
 def _continues(line: str, end: re.Match[str]) -> bool:
-    """Whether what stands behind the end of a sentence belongs to it: "never run go test; use make test"."""
+    """Whether what follows the end of a sentence belongs to it: "never run go test; use make test"."""
     if end[0] == ";" and _ALTERNATIVE.match(line, end.end()):
         return True
     if (

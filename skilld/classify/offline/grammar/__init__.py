@@ -227,7 +227,7 @@ class Language:
 
     @cached_property
     def tasks_behind(self) -> Caseless:
-        """A task behind a statement, which is then no practice: "..., change it in the footer"."""
+        """A task after a statement, which is then not a practice: "..., change it in the footer"."""
         return self._listed("task_behind", r"[,;–—-]\s*(?:", r")\s*[.!]*$")
 
     @cached_property
@@ -248,7 +248,7 @@ class Language:
         return self._listed("we_all", "^", r"\b")
 
     def without_task(self, text: str) -> str:
-        """Return a statement without the task behind it, to which an order or a condition may belong."""
+        """Return a statement without the task after it, to which an order or a condition may belong."""
         named = None if self.frames.search(text) else self.named_tasks.match(text)
         ordered = named and self.commands.match(text) and not self.told_of_us.match(text)
         rest = text[: named.end()] if named and not ordered else text
@@ -256,7 +256,7 @@ class Language:
         return rest if without != rest and self.begins_condition.match(text) else without
 
     def has_task(self, text: str) -> bool:
-        """Whether a task stands behind a statement."""
+        """Whether a task follows a statement."""
         return self.without_task(text) != text
 
     @cached_property
