@@ -56,7 +56,7 @@ def _chooses_otherwise(said: Content, rule: Content) -> bool:
 
 
 def _is_same_subject(said: Content, rule: Content, family: frozenset[str]) -> bool:
-    """Whether both are about the same thing apart from the choice; of several things in one language, one may be it."""
+    """Whether both are about the same thing apart from the choice; of several in one language, one may be meant."""
     mine, theirs = _subject(said, family), _subject(rule, family)
     own, others = Words(mine), Words(theirs)
     whole = family is LANGUAGES or all(term in own for term in theirs)
