@@ -183,7 +183,7 @@ def _refuses_another(said: str, rule: str) -> bool:
 
 
 def _takes_back(quote: str, rule: str) -> bool:
-    """Whether a quote lets go of a rule, and not of what was done against it: "you changed it again, revert it"."""
+    """Whether a quote drops a rule, and not what was done against it: "you changed it again, revert it"."""
     clause = taking_back(quote, Update(None, "", rule, "", Kind.PREFERENCE, 1, ""))
     return bool(clause) and (OF_RULE.search(clause) is not None or not complains(_ONCE_MORE.sub(" ", clause)))
 

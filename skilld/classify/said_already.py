@@ -242,7 +242,7 @@ def lost_words(change: str, line: str) -> list[str]:
 
 
 def _lost_parts(change: str, line: str) -> list[str]:
-    """Return the parts between the commas of `change` with words that `line` has not."""
+    """Return the parts between the commas of `change` with words that `line` lacks."""
     lost = set(lost_words(change, line))
     return [part for part in change.split(",") if lost & _stems(part)] or sorted(lost)
 
@@ -319,7 +319,7 @@ _NEEDLESS = re.compile(
 
 
 def _same_force(one: str, other: str) -> bool:
-    """Whether two rules both order, both ban or both let go of something: "without" alone makes no ban."""
+    """Whether two rules both order, both ban or both drop something: "without" alone does not make a ban."""
     if bool(_NEEDLESS.search(one)) != bool(_NEEDLESS.search(other)):
         return False
     excepted = EXCEPTION.search(one) and EXCEPTION.search(other)
@@ -421,7 +421,7 @@ _MIN_PARALLEL = 7  # words: of shorter rules that differ in one word many say th
 
 
 def _is_parallel(asked: str, line: str) -> bool:
-    """Whether a text has the words of another in their places, but for a few: those are what is new in it.
+    """Whether a text has the words of another in their places, except a few, which are what is new in it.
 
     "Rows in the title of every plot" and "columns in the subtitle of every plot" have words of one meaning and are two
     rules.

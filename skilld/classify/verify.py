@@ -186,7 +186,7 @@ class _TurnJudge:
 
 
 def _names_line(update: Update, text: str) -> bool:
-    """Whether a change is a line of a text that the quote lets go of, and that it names better than any other.
+    """Whether a change is a line of a text that the quote drops, and that it names better than any other.
 
     Code in a line counts for the words that mean it: "the make check rule: not needed any more".
     """

@@ -42,7 +42,7 @@ def accept(arguments: argparse.Namespace) -> int:
 
 
 def _without_rejected_part(store: Store, proposal: Proposal) -> tuple[list[Proposal], str]:
-    """Return what to accept of a proposal by its ID: not the part that was rejected under it, and a line about that."""
+    """Return what to accept under a proposal's ID (not the part that was rejected under it), and a line about that."""
     rest = rest_of_rejected(store, proposal)
     if not rest:
         return [proposal], _note_beside(store, proposal)
@@ -179,7 +179,7 @@ def revert(arguments: argparse.Namespace) -> int:
 
 
 def _where_it_went(store: Store, proposal: Proposal) -> tuple[list[Proposal], str]:
-    """Return what to revert by the ID of a proposal that was accepted into another file, and a line about that."""
+    """Return what to revert for a proposal that was accepted into another file, and a line about that."""
     new = successor(store, proposal)
     if new is None or new.state is not State.ACCEPTED:
         return [proposal], ""

@@ -220,7 +220,7 @@ def _describe_missing(group: RuleGroup, path: Path, proposal: str) -> str:
 
 
 def _is_own(group: RuleGroup) -> bool:
-    """Whether a rule is for a file of the person's own, which no git brings here."""
+    """Whether a rule is for a file of the person's own, which git does not bring here."""
     return group.best.place.startswith("home/")
 
 

@@ -253,7 +253,7 @@ def _print_more(text: str, style: str = "yellow") -> None:
 
 
 def _low_disk() -> str:
-    """Return that skilld can hardly store anything any more; empty if it can."""
+    """Return a warning if skilld can hardly store anything any more; empty otherwise."""
     from skilld.health.machine_checks import MIN_FREE, MIN_FREE_REMEDY
 
     state = common.places().state

@@ -125,7 +125,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
 
 
 def _kept_update(one: Learning) -> Update:
-    """Return what a model once made of a learning's words, which the rules may not hear."""
+    """Return what a model once made of a learning's words, which the rules may not recognize."""
     return Update(None, "", one.change, "", Kind(one.kind), 1, one.quote, one.confidence)
 
 
@@ -142,7 +142,7 @@ def _waiting_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearnin
 
 
 def _passed_over(store: Store, batch: StoredBatch) -> Iterator[PastLearning]:
-    """Yield what was not treated as a rule, and a batch's words can take back."""
+    """Yield what was not treated as a rule but a batch's words can take back."""
     for one in load_passed_over(store, parse_time(batch.created_at) or 0.0):
         if one.project and _may_be_taken_back(store, one, batch):
             yield PastLearning(one.turn_key, one.quote, one.change, one.session_id, one.id)

@@ -338,7 +338,7 @@ def _locate(folder: Path, top: Path | None = None) -> RepoLocation:
 def _locate_plain(top: Path) -> RepoLocation | None:
     """Return the work tree at `top` if nothing about it is unusual; None if git must say more than its settings.
 
-    Git reads the settings of a repository only if it takes it for one and trusts its owner.
+    Git reads the settings of a repository only if it recognizes it and trusts its owner.
     """
     dot_git = top / ".git"
     plain = not dot_git.is_symlink() and dot_git.is_dir() and not os.path.lexists(dot_git / "commondir")

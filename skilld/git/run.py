@@ -1,7 +1,7 @@
 """Runs git: an allow-list of subcommands, a fixed silent prefix, closed stdin, a timeout on every call.
 
 A failure is a typed error. GitPython is used only to run processes: its objects would read configuration. One process
-stays: the `cat-file` from which a `Git` reads objects. This module knows nothing about a repository but its folder.
+stays: the `cat-file` from which a `Git` reads objects. This module knows nothing about a repository except its folder.
 """
 
 from __future__ import annotations
@@ -424,7 +424,7 @@ def _read_answers(
 def _read_in_time(
     reader: Runner.AutoInterrupt, question: bytes, names: Sequence[bytes], seconds: float, folder: Path
 ) -> tuple[list[tuple[str, str, int, bytes]], bool]:
-    """Return what `_read_answers` yields, and whether the process goes on: an old git may end at what it lacks.
+    """Return what `_read_answers` yields, and whether the process keeps running: an old git may exit at what it lacks.
 
     Ends the process and raises GitTimeoutError if it takes too long.
     """

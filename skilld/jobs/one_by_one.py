@@ -56,7 +56,7 @@ def why_one_by_one(store: Store, proposal: Proposal) -> str:
 
 
 def why_not_any_more(store: Store, proposal: Proposal) -> str | None:
-    """Return why one that a batch was to accept is left, since another one of the batch was; None if it is not.
+    """Return why a batch leaves a proposal open after accepting another one; None if it still accepts it.
 
     Empty if it was closed, as the report about the other one says.
     """

@@ -117,8 +117,8 @@ def find_passed_over(
 ) -> Iterator[NewLearning]:
     """Yield the orders in these messages that sound lasting but were not recognized, each with the reason.
 
-    `lost` were heard and not used, with the reason. Nothing that the person took back, that the proposals `made` quote,
-    and nothing if a model judges: it may have understood them.
+    `lost` were recognized but not used, with the reason. What the person took back, or the proposals `made` quote, is
+    left out, and so is everything if a model judges: it may have understood them.
     """
     if job.backend.model != OFFLINE or job.batch.kind == "waiting":
         return

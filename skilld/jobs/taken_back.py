@@ -68,7 +68,7 @@ def _known_rules(job: AnalyseBatch) -> list[Update]:
 
 
 def find_withdrawals(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[Evidence]:
-    """Yield the clauses by which the person lets go of a rule for good, with the keys of their turns."""
+    """Yield the clauses with which the person drops a rule for good, with the keys of their turns."""
     for message, said in _own_words(messages):
         if (turn := message.turn_key) and turn in job.batch.turns:
             yield from (Evidence(turn, truncate(fold(one.clause), _MAX_QUOTE)) for one in releases(said) if one.lasting)
@@ -90,7 +90,7 @@ def find_refused_again(
 
 
 def _own_words(messages: Sequence[Message]) -> Iterator[tuple[Message, str]]:
-    """Yield the person's messages, each with what is theirs of its words."""
+    """Yield the person's messages, each with those of its words that are their own."""
     before: list[str] = []
     for message in messages:
         if message.by_person:
@@ -105,7 +105,7 @@ def _waiting_rules(job: AnalyseBatch) -> dict[str, Update]:
 
 
 def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
-    """Return a verdict without the updates that only say that the rule of a proposal or learning holds no longer.
+    """Return a verdict without the updates that only say that the rule of a proposal or learning no longer holds.
 
     Nor those that the person took back in a session that was read before: of past sessions, the newest are. Nor those
     that ask once more for a proposed removal.
@@ -128,7 +128,7 @@ def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
 
 
 def gives_up(update: Update, proposal: Proposal) -> bool:
-    """Whether an update that says what an open proposal says lets go of it, and does not ask for it once more."""
+    """Whether an update about the rule of an open proposal drops that rule instead of asking for it again."""
     return update.kind is Kind.REMOVE_STEP and all(one.kind is not Kind.REMOVE_STEP for one in proposal.updates)
 
 
@@ -156,7 +156,7 @@ def _rules(proposal: Proposal) -> Sequence[Update]:
 
 
 def _is_near(proposal: Proposal, job: AnalyseBatch) -> bool:
-    """Whether somebody who works in the batch's folder may speak of a proposal: it is not for another project."""
+    """Whether somebody who works in the batch's folder may mean a proposal: it is not for another project."""
     used = any(skill.path == proposal.path for skill in job.batch.skills)
     below = bool(proposal.repo) and Path(job.batch.cwd or "/").is_relative_to(proposal.repo)
     return used or below or _is_own(proposal, job)

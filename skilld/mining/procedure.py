@@ -299,7 +299,7 @@ def _replace_word(text: str, word: str, filled: str) -> str:
 def _without_duplicates(steps: Sequence[Step]) -> list[Step]:
     """Leave out duplicates: of checks and generic steps the earlier ones, of others the later ones.
 
-    Who changes a file reads it, too.
+    Whoever changes a file also reads it.
     """
     changed = {step.text for step in steps if step.edits}
     steps = [step for step in steps if not (step.reads and step.text in changed)]
@@ -454,6 +454,6 @@ def unexplained(episodes: Sequence[Episode], told: Iterable[str]) -> Iterator[Le
 
 
 def _kind(text: str) -> tuple[str, ...]:
-    """Return what a command runs: its program, of `git` and other programs for all work with the verb."""
+    """Return what a command runs: its program, with the verb for `git` and other programs used in all work."""
     words = tokens(text.rpartition("&& ")[2])
     return words[: 2 if is_generic(text) or words[:1] == ("git",) else 1]

@@ -75,7 +75,7 @@ class Branch:
 def read_branch(repo: Repo, open_edits: Mapping[str, Edit], bases: Collection[str] = ()) -> Branch:
     """Return the branch; without commits if it holds something that cannot be rebuilt.
 
-    `bases` are those of proposals that are open no more, but may still be on it.
+    `bases` are those of proposals that are no longer open, but may still be on it.
     """
     found = refs.read_own_refs(repo.git, repo.common_dir)
     proposals = {name.removeprefix(PROPOSAL_REFS): oid for name, oid in found.items() if name != STAGING_REF}

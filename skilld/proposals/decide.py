@@ -230,7 +230,7 @@ def _find_rewording(store: Store, proposal: Proposal, error: SkilldError) -> Pro
 
 
 def require_repo(proposal: Proposal, after: State) -> None:
-    """Raise RefusedError if a proposal cannot be accepted and so on because its folder was moved or deleted.
+    """Raise RefusedError if a proposal cannot be decided on because its folder was moved or deleted.
 
     Also if its skill was archived or deleted with skilld, which knows the way back.
     """

@@ -39,7 +39,7 @@ def top_folder(proposal: Proposal) -> Path:
 
 
 def at_path(proposal: Proposal, relpath: str) -> Proposal:
-    """Return the proposal with its file at another path of the repository; one called after it is renamed."""
+    """Return the proposal with its file at another path of the repository; one named after it is renamed."""
     if relpath in {"", proposal.relpath}:
         return proposal
     old, new = PurePosixPath(proposal.relpath), PurePosixPath(relpath)
@@ -57,7 +57,7 @@ def heard_by(proposal: Proposal) -> list[str]:
 
 
 def agent_told(proposal: Proposal) -> str:
-    """Return the agent that a proposal is to tell something: the one it was said to, or the one that missed it."""
+    """Return the agent that a proposal is meant for: the one it was said to, or the one that missed it."""
     return proposal.agents[0] if proposal.batch_id.startswith(ACROSS_PREFIX) and proposal.agents else proposal.agent
 
 
@@ -71,7 +71,7 @@ def project_name(proposal: Proposal) -> str:
 
 
 def said_updates(proposal: Proposal) -> list[Update]:
-    """Return what the person said, of what a proposal writes; nothing that was only observed in sessions."""
+    """Return the part of what a proposal writes that the person said, and nothing that was only observed."""
     plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")
     every = proposal.updates or (plain,)
     return [one for one in every if one.turn != OBSERVED_TURN] if proposal.evidence else []

@@ -242,7 +242,7 @@ def is_gone_from_file(proposal: Proposal, before: bytes, after: bytes, others: C
 
 
 def find_put_away(repo: Repo, change: Change, since: int | None) -> str:
-    """Return where something of a change is that is not in its file ("in a stash"); empty if nowhere.
+    """Return where part of a change is, if it is not in its file ("in a stash"); empty if nowhere.
 
     Only commits since a Unix time (None: all) are searched, and not the staging branch. While a merge, a rebase or the
     like is in progress, git may hold the lines anywhere: then that is the place.

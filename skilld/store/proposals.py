@@ -108,7 +108,7 @@ class Proposals(Table):
         return self._column("SELECT id FROM proposals WHERE state = ? ORDER BY created_at, rowid", state.value)
 
     def closed_ids(self) -> dict[str, float]:
-        """Return the ids of the proposals decided last: git need not keep their commits of before these times.
+        """Return the ids of the proposals decided last: git need not keep their commits from before these times.
 
         The time is now, or up to five seconds ago if the decision is older: the person may be reopening one, which is
         back on its branch before that is recorded.

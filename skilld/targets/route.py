@@ -157,7 +157,7 @@ def is_personal(text: str) -> bool:
 
 
 def is_subject(text: str, subject: frozenset[str]) -> bool:
-    """Whether words are about the subject of an unused skill, which has these stems, and not only about a like task.
+    """Whether words are about the subject of an unused skill, which has these stems, and not only about a similar task.
 
     "Do not add docstrings to test functions" is not about a skill to "create, review and test migrations".
     """

@@ -336,9 +336,9 @@ def _make_update(
 
 
 def _as_said(match: Match, said: Phrase, text: str) -> tuple[Match, Phrase]:
-    """Return what is likely but cannot become an instruction in its own words, behind those that it points back to.
+    """Return what is likely but cannot become an instruction in its own words, after those that it points back to.
 
-    "The totals please. to the cent, I paste them next to theirs". Not behind a mere "yes, like that", and not what only
+    "The totals please. to the cent, I paste them next to theirs". Not after a mere "yes, like that", and not what only
     says when: "before we start".
     """
     if not points_back(match.quote):

@@ -138,7 +138,7 @@ def _find_lasting(text: str, agent_texts: tuple[str, ...]) -> tuple[Match, ...]:
 
 
 def is_document(text: str, agent_texts: Sequence[str] = ()) -> bool:
-    """Whether `text`, a turn, is so long or has such a list that what it says is kept, and not proposed."""
+    """Whether `text`, a turn, is so long or has such a list that what it says is kept but not proposed."""
     turn = _read_turn(text, copied_before(text, agent_texts))
     return turn.long or turn.listed
 

@@ -91,7 +91,7 @@ def is_step(change: str) -> bool:
 def target_section(change: str, text: str, around: str = "") -> Section:
     """Return the section of the skill `text` that fits `change` best, or a new one.
 
-    `around` is what the person and the agent said besides; its words count less. Never a section in which the change
+    `around` is what else the person and the agent said; its words count less. Never a section in which the change
     would say the opposite, such as "Don't", nor a list of what there is. If the steps of a procedure fit best and it is
     none, or if nothing shares a word, general rules take it (rules, notes, a list below the title), then the only list
     of rules if no other section could, or if it names what the title does.

@@ -128,7 +128,7 @@ _LINKS = re.compile(rf"\b(?:{'|'.join(_DATA['links'].split())})\b", re.IGNORECAS
 
 
 def is_about_the_rest(clause: str) -> bool:
-    """Whether a clause speaks of all else: "the rest stays as it was" leaves the rule before it alone."""
+    """Whether a clause is about everything else: "the rest stays as it was" leaves the rule before it alone."""
     return _OTHERS.match(clause) is not None
 
 
@@ -323,7 +323,7 @@ def is_one(clause: str, meant: Sequence[Update]) -> bool:
 
 
 def confirming(said: str, removal: Update) -> str:
-    """Return the clause of a person's words that lets go of a rule whose removal is proposed; empty if none does."""
+    """Return the clause of a person's words that drops a rule whose removal is proposed; empty if none does."""
     known = f"{removal.quote} {removal.change}" if removal.kind is Kind.REMOVE_STEP else ""
     return next((one.clause for one in releases(said) if one.fits(known) and not one.keeps(known)), "")
 
@@ -339,7 +339,7 @@ def only_takes_back(update: Update, rule: Update) -> bool:
 
 
 def is_at_hand(clause: str) -> bool:
-    """Whether a clause leaves out one thing of the work at hand, and names no rule: "the caption on this table"."""
+    """Whether a clause leaves out one thing in the current work, and names no rule: "the caption on this table"."""
     if OF_RULE.search(clause) or EARLIER_WORDS.search(clause) or _NO_LONGER.search(clause):
         return False
     return _AT_HAND.search(clause) is not None
