@@ -37,7 +37,7 @@ from skilld.words import content_stems, matching_share, stems
 _MAX_OTHER_CHARS = 200  # of the other changes in a proposal
 _MIN_QUOTED = 0.5  # of the words of a line, in a quote that is behind it
 _FRAME_PATTERN = re.compile(r"#|---$|(?:  )?[a-z][\w-]*:|Observed\b.*:$")
-_LEAST_ALIKE = 0.8  # of two wordings of a line: a typo was mended
+_LEAST_ALIKE = 0.8  # of two wordings of a line: a typo was fixed
 _LEAST_OF_CHANGED = 0.6  # if git shows that the line has other words now
 _PLACE_PATTERN = re.compile(r".*:\d+|\S*/\S*|\S*\.\w{1,5}", re.ASCII)  # a file, existing or not, rather than words
 

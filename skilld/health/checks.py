@@ -254,7 +254,7 @@ _CAUSE_NAMES = {
     Cause.ANSWER: ("model answer", "model answers"),
 }
 _RETRY_HINT = "to retry now: skilld retry"
-# What may be wrong with a skill's file (skilld.skills.find), and the mode that mends it.
+# What may be wrong with a skill's file (skilld.skills.find), and the mode that fixes it.
 _SKILL_MODES = {"read-only": "u+w", "belongs to another user": "", "cannot be read": "u+r"}
 
 

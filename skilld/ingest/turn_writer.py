@@ -151,7 +151,7 @@ def _may_save_words(cwd: str | None) -> bool:
 
 
 def _opts_out(cwd: str | None) -> bool:
-    """Whether the project in a session's folder has surely opted out: an invalid file may yet be mended."""
+    """Whether the project in a session's folder has surely opted out: an invalid file may yet be fixed."""
     with suppress(SkilldError, OSError, ValueError):
         return bool(cwd and cwd.startswith("/") and opt_out(Path(cwd)))
     return False

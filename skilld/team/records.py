@@ -1,6 +1,6 @@
 """Records of what a person taught and what happened to it, converted to a small JSON text for others and back. Pure.
 
-What is read was written by a stranger: one record that breaks a rule is refused whole, never mended.
+What is read was written by a stranger: one record that breaks a rule is refused as a whole, never repaired.
 """
 
 from __future__ import annotations
