@@ -6,7 +6,7 @@ Imports nothing else of skilld but `values`. Nothing here changes: a stage takes
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, field
+from dataclasses import astuple, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -445,21 +445,23 @@ class Proposal:
 
 @value_class
 class CommitChange:
-    """A proposal has a new commit."""
+    """A proposal has a new commit, and another edit if there are `operations`.
+
+    `flags` has the new form of those that are no longer true as they were; an empty note keeps the old one.
+    """
 
     proposal: str
     commit: str
     base: str
-
-
-@value_class
-class EditChange:
-    """A proposal's edit has new operations; `flags` has the new form of those that are no longer true as they were."""
-
-    proposal: str
-    operations: tuple[Operation, ...]
-    note: str
+    operations: tuple[Operation, ...] = ()
+    note: str = ""
     flags: Mapping[str, str] = field(default_factory=dict)
+
+    def apply(self, proposal: Proposal) -> Proposal:
+        """Return the proposal as it is now."""
+        flags = tuple(dict.fromkeys(self.flags.get(flag, flag) for flag in proposal.flags))
+        operations, note = self.operations or proposal.operations, self.note or proposal.note
+        return replace(proposal, commit=self.commit, base=self.base, operations=operations, note=note, flags=flags)
 
 
 @value_class
@@ -489,7 +491,6 @@ class Changes:
     """
 
     moved: tuple[CommitChange, ...] = ()
-    refitted: tuple[EditChange, ...] = ()
     decisions: tuple[StateChange, ...] = ()
     applied: tuple[AutoApply, ...] = ()
     remade: tuple[Proposal, ...] = ()

@@ -17,9 +17,9 @@ from skilld.git.repo import Repo
 from skilld.git.session import cached
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.file_history import path_in, read_file_on_branch, reverted_commits, with_names
-from skilld.proposals.model import Apply, Base, StagingState, compose_subject, without_words
+from skilld.proposals.model import FOUND_NOTES, Apply, Base, StagingState, compose_subject, without_words
 from skilld.proposals.refit import Edit
-from skilld.types import Proposal
+from skilld.types import Proposal, State
 from skilld.values import value_class
 
 
@@ -206,6 +206,7 @@ def _merge_base(repo: Repo) -> Base | None:
 # or rebased) are carried over by a three-way merge of the files they change.
 
 _MAX_COMMITS = 500  # commits on the branch alone
+_SAID = State.ACCEPTED, FOUND_NOTES[0]  # the skill says it
 
 
 class RebuildBlockedError(Exception):
@@ -401,11 +402,11 @@ def _reapply_tree(repo: Repo, commit: Commit, edit: Edit, staging: StagingState)
     absent = b"" if proposal.creates else None
     skill, current, before, after = (found.data if found else absent for found in objects.read_objects(repo.git, names))
     if skill is None or current is None:
-        staging.stale[proposal.id] = f"{path} is gone"
+        staging.ended[proposal.id] = State.STALE, f"{path} is gone"
         return None
     if before is not None and after is not None and line_diff.is_change_made(current, before, after):
-        ids = staging.already_said if line_diff.is_change_made(skill, before, after) else staging.superseded
-        ids.append(proposal.id)
+        is_said = line_diff.is_change_made(skill, before, after)
+        staging.ended[proposal.id] = _SAID if is_said else (State.SUPERSEDED, "another proposal already says this")
         return None
     try:
         if before is None or after is None:
@@ -414,10 +415,10 @@ def _reapply_tree(repo: Repo, commit: Commit, edit: Edit, staging: StagingState)
             base = partial(objects.read_common_version, repo.git, commit.parents[0], staging.base, path)
             edited = _refit(edit, before, after, current, base)
     except SkilldError as error:
-        staging.stale[proposal.id] = str(error)
+        staging.ended[proposal.id] = State.STALE, str(error)
         return None
     if edited == current:
-        staging.already_said.append(proposal.id)
+        staging.ended[proposal.id] = _SAID
         return None
     return with_files(repo, staging.top, side_files(repo, staging.top, edit.also) | {path: edited})
 

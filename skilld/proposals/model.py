@@ -105,18 +105,15 @@ class StagingState:
     """The staging branch after a call.
 
     `tip` is None if the branch is gone because it became empty. `moved` has the new commit of each rebuilt proposal,
-    `at` the commit of every open one on the branch, `stale` the reason for each that could not be rebuilt. The skill
-    has those in `already_said`, another open proposal those in `superseded`. `held_reason` says why the branch was left
-    unchanged, or is empty.
+    `at` the commit of every open one on the branch, `ended` the new state of each that is no longer on it, and why.
+    `held_reason` says why the branch was left unchanged, or is empty.
     """
 
     tip: str | None
     base_info: Base | None
     moved: dict[str, str] = field(default_factory=dict)
     at: dict[str, str] = field(default_factory=dict)
-    stale: dict[str, str] = field(default_factory=dict)
-    already_said: list[str] = field(default_factory=list)
-    superseded: list[str] = field(default_factory=list)
+    ended: dict[str, tuple[State, str]] = field(default_factory=dict)
     held_reason: str = ""
 
     @property
@@ -128,11 +125,6 @@ class StagingState:
     def top(self) -> str:
         """The parent of the next commit."""
         return self.tip or self.base
-
-    @property
-    def ended(self) -> set[str]:
-        """The proposals that are no longer on it."""
-        return {*self.stale, *self.already_said, *self.superseded}
 
 
 @value_class
@@ -158,12 +150,7 @@ class WaitsForPerson:
     reason: str
 
 
-@value_class
-class NoChange:
-    """The skill, or an open proposal for it, says this already."""
-
-
-ProposeOutcome = ProposalCommit | WaitsForPerson | NoChange
+ProposeOutcome = ProposalCommit | WaitsForPerson | None  # None: the skill, or an open proposal for it, says it already
 
 
 # The message of a proposal's commit, from redacted text: subject, reason, quotes, then our trailers as the last

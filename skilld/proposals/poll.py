@@ -158,7 +158,6 @@ def _without_decided(store: Store, found: GitResult) -> GitResult:
         changes=replace(
             changes,
             moved=tuple(one for one in changes.moved if one.proposal not in void),
-            refitted=tuple(one for one in changes.refitted if one.proposal not in void),
             decisions=tuple(one for one in changes.decisions if one.proposal not in void),
             remade=tuple(one for one in changes.remade if one.id not in void),
         ),

@@ -45,7 +45,6 @@ from skilld.proposals.file_history import commits_of, left_standing
 from skilld.proposals.model import (
     CREATABLE,
     Base,
-    NoChange,
     ProposalCommit,
     ProposeOutcome,
     StagingState,
@@ -195,9 +194,12 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
             f"{STAGING_BRANCH} is {holder}",
             "Switch to another branch, or finish what is in progress.",
         )
-    misfit = _check_edit(request, tracked)
-    if misfit is not None:
-        return misfit
+    stored = objects.read_blob(repo.git, repo.head, relpath)
+    try:
+        if edit(stored or b"") == (stored or b""):
+            return None
+    except SkilldError as error:
+        return _wait_for_file(request, tracked, str(error))
     staging = _rebuild_for(request, tracked, branch)
     before = objects.read_blob(repo.git, staging.top, relpath)
     if before is None and proposal.creates:
@@ -205,11 +207,11 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     if before is None:  # the branch cannot be rebuilt now, and its base lacks the skill
         return WaitsForPerson(f"on hold: {staging.held_reason or f'{relpath} is not on {STAGING_BRANCH}'}")
     try:
-        after = _apply_edit(edit, objects.read_blob(repo.git, repo.head, relpath), before)
+        after = _apply_edit(edit, stored, before)
     except SkilldError as error:
         raise SkilldError(TITLE, str(error)) from error
     if after == before:
-        return NoChange()
+        return None
     ident = Ident("skilld", OWN_EMAIL, request.epoch)
     commit = objects.add_commit(
         repo.git,
@@ -276,8 +278,9 @@ def _move_refs(repo: Repo, branch: Branch, staging: StagingState, dropped: Colle
     first step, the branch still has the proposal and is rebuilt; after the second, the missing ref shows that we
     removed it (skilld.proposals.observe).
     """
+    rest = {*dropped}.difference(staging.ended)
     refs.move_refs(repo.git, repo.common_dir, branch.ref_changes(branch.tip, {}, staging.ended))
-    refs.move_refs(repo.git, repo.common_dir, branch.ref_changes(staging.tip, staging.at, {*dropped} - staging.ended))
+    refs.move_refs(repo.git, repo.common_dir, branch.ref_changes(staging.tip, staging.at, rest))
 
 
 def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
@@ -363,13 +366,8 @@ def _in_head(repo: Repo, relpath: str) -> bool:
     return objects.read_blob(repo.git, repo.head, relpath) is not None
 
 
-def _check_edit(request: Request, tracked: TrackedFile) -> WaitsForPerson | NoChange | None:
-    """Return the outcome if the edit is not to be made on HEAD's version, or None if it is. Raises as `propose`."""
-    stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
-    try:
-        return NoChange() if request.edit(stored) == stored else None
-    except SkilldError as error:
-        reason = str(error)
+def _wait_for_file(request: Request, tracked: TrackedFile, reason: str) -> WaitsForPerson:
+    """Return what an edit waits for that does not fit HEAD's version, for this reason. Raises as `propose`."""
     if request.proposal.creates and not os.path.lexists(request.proposal.path):
         raise SkilldError(TITLE, f"git tracks {tracked.relpath}, but it is missing from the work tree")
     try:

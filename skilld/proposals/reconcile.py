@@ -204,10 +204,7 @@ def _rebuild(
     ended = {one.proposal for one in staged.decisions}
     remade = {proposal.id: proposal for proposal in staged.remade}
     now = {proposal.id: remade.get(proposal.id, proposal) for proposal in still_open if proposal.id not in ended}
-    for moved in staged.moved:
-        now[moved.proposal] = replace(now[moved.proposal], commit=moved.commit, base=moved.base)
-    for one in staged.refitted:
-        now[one.proposal] = replace(now[one.proposal], operations=one.operations)
+    now |= {moved.proposal: moved.apply(now[moved.proposal]) for moved in staged.moved}
     return [*now.values()]
 
 

@@ -119,9 +119,7 @@ def record_changes(store: Store, changes: Changes, now: float, at: Mapping[str, 
             store.proposals.decide(proposal, State.ACCEPTED, rfc3339(now), who="auto", commit=applied.commit, note=note)
     _record_remade(store, changes.remade)
     for moved in changes.moved:
-        store.proposals.set_commit(moved.proposal, commit=moved.commit, base=moved.base)
-    for refitted in changes.refitted:
-        store.proposals.refit(refitted)
+        store.proposals.move(moved)
     if changes.homes:
         store.meta.set(COMMON_GIT_DIRS, {**store.meta.get(COMMON_GIT_DIRS, {}), **changes.homes})
     if changes.rests:

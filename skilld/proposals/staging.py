@@ -28,7 +28,6 @@ from skilld.proposals.model import (
     CREATABLE,
     OVERTAKEN_PREFIX,
     GitStatus,
-    NoChange,
     ProposalCommit,
     ProposeOutcome,
     WaitsForPerson,
@@ -282,7 +281,7 @@ def _take_outcome(
         case WaitsForPerson():
             staged.made.append(replace(proposal, repo=repo, commit="", note=outcome.reason))
             return True
-        case NoChange():
+        case None:
             return False
 
 

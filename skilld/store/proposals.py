@@ -14,8 +14,8 @@ from skilld.clock import parse_time
 from skilld.store.batches import REMAKE_PREFIX
 from skilld.store.connection import Table
 from skilld.types import (
+    CommitChange,
     ContradictingLine,
-    EditChange,
     Evidence,
     Kind,
     Op,
@@ -182,18 +182,11 @@ class Proposals(Table):
                 told = twin_flag(accepted, new.skill, State.ACCEPTED)
                 self._set(replace(old, flags=(*flags, told)), "flags")
 
-    def set_commit(self, proposal_id: str, *, commit: str, base: str) -> None:
-        """Record the proposal's new commit after the staging branch was rebuilt."""
-        self._db.execute('UPDATE proposals SET "commit" = ?, base = ? WHERE id = ?', (commit, base, proposal_id))
-
-    def refit(self, change: EditChange) -> None:
-        """Replace its operations and flags after a refit; an empty note keeps the old one."""
+    def move(self, change: CommitChange) -> None:
+        """Record the proposal's new commit after the staging branch was rebuilt, and its new edit after a refit."""
         proposal = self.get(change.proposal)
         if proposal is not None:
-            flags = tuple(dict.fromkeys(change.flags.get(flag, flag) for flag in proposal.flags))
-            note = change.note or proposal.note
-            changed = replace(proposal, operations=change.operations, note=note, flags=flags)
-            self._set(changed, "operations", "note", "flags")
+            self._set(change.apply(proposal), "commit", "base", "operations", "note", "flags")
 
     def set_branch(self, proposal_id: str, branch: str) -> None:
         """Record the branch that it is on now."""

@@ -309,7 +309,7 @@ class Harness:
         for name, commit in line.moved.items():
             if name in self.proposals:
                 self.proposals[name] = replace(self.proposals[name], commit=commit)
-        for name in line.stale:
+        for name in line.ended:
             self.standing.pop(name, None)
 
     def drop(self, name: str) -> StagingState:

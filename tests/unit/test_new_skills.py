@@ -11,9 +11,10 @@ from skilld.errors import Exit, RefusedError, SkilldError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.explain import find_origin
-from skilld.proposals.model import EDITED_NOTE, CommitMethod, GitStatus, NoChange
+from skilld.proposals.model import EDITED_NOTE, CommitMethod, GitStatus
 from skilld.proposals.propose import rebuild
 from skilld.proposals.remove_refs import remove_refs
+from skilld.types import State
 from support.new_skills import NEW_SKILL, NEW_TEXT, OTHER_TEXT, commit_new, propose_new
 from support.repos import SKILL, Harness, Person, create_skill, insert_below, snapshot
 from support.repository_states import detached, rebasing
@@ -75,7 +76,7 @@ def test_edits_and_new_skills_share_one_branch(person: Person, harness: Harness)
     assert person.git("diff", "--name-only", f"main...{STAGING}").splitlines() == [REVIEW, SKILL]
     person.commit("skill work", {SKILL: person.skill.read_text() + "More.\n"})
     line = rebuild(person.root, harness.open_edits(), harness.decided)
-    assert (line.stale, line.base_info and line.base_info.commit) == ({}, person.tip())
+    assert (line.ended, line.base_info and line.base_info.commit) == ({}, person.tip())
     assert person.git("show", f"{STAGING}:{REVIEW}")
 
 
@@ -83,7 +84,7 @@ def test_making_it_twice_makes_one_commit(person: Person, harness: Harness) -> N
     proposal = commit_new(harness)
     again = commit_new(harness)
     assert again.commit == proposal.commit
-    assert isinstance(propose_new(harness, "n2"), NoChange)
+    assert propose_new(harness, "n2") is None
     with pytest.raises(SkilldError, match="a skill with that name now exists"):
         propose_new(harness, "n3", text=OTHER_TEXT)
     assert person.tip(STAGING) == proposal.commit
@@ -98,7 +99,10 @@ def test_an_existing_skill_of_that_name_ends_it(person: Person, harness: Harness
         harness.accept("n1")
     assert snapshot(person.root) == before
     line = rebuild(person.root, harness.open_edits())
-    assert (line.tip, list(line.stale), line.already_said) == (None, ["n1"], ["n2"])
+    assert (line.tip, {name: after for name, (after, _) in line.ended.items()}) == (
+        None,
+        {"n1": State.STALE, "n2": State.ACCEPTED},
+    )
 
 
 def test_accepting_cherry_picks_and_writes_the_file(person: Person, harness: Harness) -> None:

@@ -13,7 +13,7 @@ from skilld.paths import places
 from skilld.proposals.amend import restore, stage_and_store
 from skilld.proposals.decide import accepting, decide, rejecting, reverting
 from skilld.proposals.explain import ProposalReader
-from skilld.proposals.model import CommitMethod, GitStatus, NoChange
+from skilld.proposals.model import CommitMethod, GitStatus
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
 from support.new_skills import NEW_SKILL, NEW_TEXT, OTHER_TEXT, commit_new, propose_new
@@ -37,7 +37,7 @@ def harness(person: Person) -> Harness:
 def test_nothing_is_created_in_the_home_before_acceptance(person: Person, harness: Harness) -> None:
     before = snapshot(person.root)
     proposal = commit_new(harness)
-    assert isinstance(propose_new(harness, "n2"), NoChange)
+    assert propose_new(harness, "n2") is None
     assert (Path(proposal.repo).parent, proposal.relpath) == (places().repositories, "deploy/SKILL.md")
     own = Person(Path(proposal.repo))
     assert own.git("--work-tree=.", "show", f"skilld/staging:{proposal.relpath}") + "\n" == NEW_TEXT
@@ -75,7 +75,7 @@ def test_only_the_new_skill_is_added_beside_others(person: Person, harness: Harn
     commit_new(harness)
     harness.stage("p1", insert_below("- Mine.", "- More."), path=person.root / ".claude/skills/release/SKILL.md")
     harness.accept("n1")
-    assert harness.drop("n1").stale == {}
+    assert harness.drop("n1").ended == {}
     harness.accept("p1")
     assert (person.root / ".claude/skills/release/SKILL.md").read_text() == "# Mine\n\n- Mine.\n- More.\n"
 

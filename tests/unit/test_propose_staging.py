@@ -8,9 +8,9 @@ import pytest
 from skilld.errors import SkilldError
 from skilld.git.errors import GitFailedError
 from skilld.git.run import Git, Result
-from skilld.proposals.model import NoChange, ProposalCommit, WaitsForPerson
+from skilld.proposals.model import ProposalCommit, WaitsForPerson
 from skilld.proposals.propose import rebuild
-from skilld.types import Evidence, Kind, Update
+from skilld.types import Evidence, Kind, State, Update
 from support.repos import SKILL, TEXT, AnchoredEdit, Harness, Person, insert_below, remove_line, replace_line, snapshot
 
 DRY = insert_below("- Run the tests.", "- Do a dry run.")
@@ -210,7 +210,7 @@ def test_an_edit_that_does_not_fit_after_an_open_proposal_is_refused(person: Per
 
 
 def test_an_edit_without_a_change_is_refused(person: Person, harness: Harness) -> None:
-    assert harness.propose("p1", lambda data: data) == NoChange()
+    assert harness.propose("p1", lambda data: data) is None
     assert person.tip(STAGING) == ""
 
 
@@ -293,7 +293,7 @@ def test_a_rule_in_another_open_proposal_is_not_repeated(
         harness.stage("p2", insert_below("- Push the tag.", "- Tell the team."))
     person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
     third = harness.stage("p3", remove_line("Keep the changelog short."))
-    assert (third.staging.already_said, third.staging.superseded) == ([], ["p2"])
+    assert third.staging.ended == {"p2": (State.SUPERSEDED, "another proposal already says this")}
     assert person.show(ref=STAGING).count("- Tell the team.") == 1
 
 
@@ -303,12 +303,12 @@ def test_checking_out_another_branch_does_not_move_the_base(person: Person, harn
     proposal = harness.stage("p1", insert_below("More.", "Even more."))
     person.git("switch", "--quiet", "main")
     line = rebuild(person.root, harness.open_edits())
-    assert (line.tip, dict(line.stale)) == (proposal.commit, {})
+    assert (line.tip, line.ended) == (proposal.commit, {})
     assert line.base_info is not None
     assert line.base_info.warning == "is based on feature, which has 1 commit not on main"
     person.git("branch", "-D", "feature")
     line = rebuild(person.root, harness.open_edits())
-    assert (line.tip, list(line.stale)) == (None, ["p1"])
+    assert (line.tip, [*line.ended]) == (None, ["p1"])
     assert touched != person.tip()
 
 

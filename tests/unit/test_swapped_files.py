@@ -76,7 +76,7 @@ def test_nothing_waits_for_it_or_reads_it_whole(swapped: Harness) -> None:
         assert isinstance(_answer(ask), SkilldError)
     assert _answer(lambda: text_of(str(path))) == ""
     assert _answer(lambda: swapped.observe("p1")).id == "p1"
-    assert _answer(lambda: swapped.drop("p1")).stale == {}
+    assert _answer(lambda: swapped.drop("p1")).ended == {}
 
 
 @pytest.mark.parametrize("swap", [_pipe, _device], ids=["pipe", "device"])
