@@ -1,8 +1,8 @@
-"""Judging what was said before skilld came: batches per second of processor time, of all processes together.
+"""Judging what was said before skilld was installed: batches per second of processor time, over all processes.
 
-`skilld run --once --backfill` over transcripts that are all new, offline: collected ones, of which nothing comes since
-the skills in them are not on this machine, and sessions of each of which a proposal comes. Yardstick: a process for
-each batch that only imports what a worker imports.
+`skilld run --once --backfill` runs offline over transcripts that are all new: collected ones, which give no proposals
+because the skills in them are not on this machine, and sessions that give one proposal each. Yardstick: a process per
+batch that only imports what a worker imports.
 """
 
 from __future__ import annotations

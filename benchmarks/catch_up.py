@@ -1,7 +1,7 @@
-"""Catching up: a folder of transcripts that are all new, read by the daemon's follower into an empty store.
+"""Catching up: the daemon's follower reads a folder of transcripts that are all new into an empty store.
 
-Yardsticks over the same bytes: `wc -l`, which does nothing but count lines, and a loop that parses every line as JSON.
-The files are in the page cache for all of them. Memory is the peak of a child that does nothing else.
+Yardsticks over the same bytes: `wc -l`, which only counts lines, and a loop that parses every line as JSON. The files
+are in the page cache for all of them. Memory is the peak of a child that does nothing else.
 """
 
 from __future__ import annotations

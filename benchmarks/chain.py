@@ -1,7 +1,8 @@
-"""The whole chain: the fifth turn of a session is appended, and some time later the proposal is in the list.
+"""The whole chain: the fifth turn of a session is appended, and some time later the list contains the proposal.
 
-A real daemon, a real repository, the offline back-end: what lies between is reading, closing the batch, one worker,
-redaction, judging, the edit, its checks and the commit. Yardstick: a process that only imports what a worker imports.
+It uses a real daemon, a real repository and the offline back-end. In between are reading, closing the batch, one
+worker, redaction, judging, the edit, its checks and the commit. Yardstick: a process that only imports what a worker
+imports.
 """
 
 from __future__ import annotations

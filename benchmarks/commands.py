@@ -1,9 +1,10 @@
-"""Commands: how long a person waits for `skilld --help`, for `skilld status` and for Tab: whole processes to their end.
+"""Commands: how long a person waits for `skilld --help`, for `skilld status` and for Tab, as whole processes.
 
-`status` reads no settings that the daemon has checked; what it takes where it must read them stands beside it. Tab is
-that of bash behind `skilld show `, with 20 proposals to name. Yardsticks, run in turn with them: a Python that does
-nothing, and one that only imports pydantic_settings, without which there are no settings. All have a bytecode cache.
-The aims are 0.15, 0.25 and 0.2 s where the first takes 0.010 s, as ratios to it, which a busy machine changes little.
+`status` does not read settings that the daemon has checked; a second figure is for when it must. Tab is bash's, after
+`skilld show `, with 20 proposals to name. Yardsticks, in turn with them: a Python that does nothing, and one that only
+imports pydantic_settings, without which there are no settings. All have a bytecode cache. The aims are 0.15, 0.25 and
+0.2 s on a machine where the first yardstick takes 0.010 s; they are compared as ratios to it, because load changes
+those little.
 """
 
 from __future__ import annotations

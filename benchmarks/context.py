@@ -1,7 +1,7 @@
 """What an agent loads: how long it takes to find out, in a project of 5,000 files with instructions in many folders.
 
-Cold: nothing of the project has been looked at before. Warm: all of it has, and nothing has changed. Yardstick: a plain
-os.walk of the same folders. Both find the files in the kernel's memory, so processor time is taken.
+Cold: nothing in the project has been looked at before. Warm: everything has, and nothing has changed. Yardstick: a
+plain os.walk of the same folders. The files are in the kernel's memory for both, so processor time is measured.
 """
 
 from __future__ import annotations

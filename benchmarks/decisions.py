@@ -1,9 +1,9 @@
-"""Decisions: `skilld accept`, and `skilld run --once` with a new proposal: whole commands and their git processes.
+"""Decisions: `skilld accept`, and `skilld run --once` with a new proposal, as whole commands with their git processes.
 
-Yardsticks: the `git cherry-pick` that accepting stands for, and `git commit-tree` with `git update-ref`, the least that
-makes a proposal; run in turn with them. Time and processor are those of the command with all its children. The commands
-are counted by a `git` that stands first on PATH, in a round of its own: it costs time. Of a new proposal those up to
-the move of its ref count; the look at all repositories that ends every run is beside it.
+Yardsticks, in turn with them: the `git cherry-pick` that accepting corresponds to, and `git commit-tree` with
+`git update-ref`, the least that makes a proposal. Time and processor time include all children. A `git` that comes
+first on PATH counts the git processes, in a separate round because it costs time. For a new proposal, those up to the
+move of its ref count; the look at all repositories that ends every run is reported separately.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`skilld effect` over a year: 400 sessions and 60 rules, with what each session shows read from the store.
+"""`skilld effect` over a year: 400 sessions and 60 rules, reading what each session shows from the store.
 
-In each session five things that were said are looked at beside what had to be said again, and 300 words of its work: as
-550 quotes of 1,009 real turns were. Yardstick: reading the same rows, without looking at any rule.
+Each session has five things that were said, besides those that had to be said again, and 300 words of its work, like
+550 quotes of 1,009 real turns. Yardstick: reading the same rows without looking at any rule.
 """
 
 from __future__ import annotations

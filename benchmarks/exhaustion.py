@@ -1,8 +1,8 @@
-"""A typed turn of 1 MB that is nothing but one thing over and over: what the daemon and a worker spend on its batch.
+"""A typed turn of 1 MB that repeats one thing over and over: what the daemon and a worker spend on its batch.
 
-Yardstick: the same with half of it, so that the ratio is the growth from n to 2n; the time a process takes to start is
-in both. Processor time, of reading, closing and judging, offline; children count. A batch before them all has the
-workers' bytecode written, as an installed program has it: that alone took 0.8 s, all of it in the first figure.
+Yardstick: the same with half of it, so the ratio is the growth from n to 2n; both include the time that a process takes
+to start. Processor time for reading, closing and judging, offline, children included. A batch before all others writes
+the workers' bytecode, as an installed program has it; otherwise that took 0.8 s, all of it in the first figure.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The gate: what the daemon spends on each turn to tell plain chatter from what may last, and what it holds for it.
+"""The gate: the time and memory that the daemon spends on separating plain chatter from what may last.
 
-Yardstick of time: one search for ten words by a regular expression in the same texts. The texts have about 1 KB each:
-prose, short sentences, pasted logs, code, and a language without blanks. Memory is what importing and using the gate
-adds to a process that has the standard library modules it needs; yardstick: that process before.
+Yardstick of time: one search for ten words with a regular expression in the same texts. The texts have about 1 KB each:
+prose, short sentences, pasted logs, code, and a language without spaces. Memory is what importing and using the gate
+adds to a process that already has the standard library modules it needs; yardstick: that process before.
 """
 
 from __future__ import annotations

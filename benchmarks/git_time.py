@@ -1,8 +1,8 @@
 """Git's share: the time of one proposal in repositories with 100, 5,000 and 50,000 files.
 
-Yardstick, in the same repository and taking turns: `git commit-tree` and `git update-ref` alone, the least that makes a
-commit on a ref. Each proposal is a new text, and its refs are removed again, so that every round finds the same state.
-A last figure has the largest repository with 20,000 commits behind the one that last changed the skill.
+Yardstick, in the same repository and in turn: `git commit-tree` and `git update-ref` alone, the least that makes a
+commit on a ref. Each proposal is a new text, and its refs are removed again, so every round finds the same state. For a
+last figure, the largest repository has 20,000 commits after the one that last changed the skill.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Idling: what the daemon holds and burns while nothing happens, with 20,000 transcripts in 2,000 folders.
+"""Idling: the memory and processor time of the daemon while nothing happens, with 20,000 transcripts in 2,000 folders.
 
 Yardstick: a process with the same libraries, the same watches and an open database (kit/bare.py). Memory is read after
-the first sweeps; processor time is that of all threads over a minute, the sweeps in it included. What the other agents'
-folders cost is told beside the same daemon without them. Linux only.
+the first sweeps; processor time is that of all threads over a minute, including its sweeps. What the folders of other
+agents cost is reported beside the same daemon without them. Linux only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""From append to record: a turn is appended to a transcript, and some time later its row stands in the store.
+"""From append to record: a turn is appended to a transcript, and some time later its row is in the store.
 
-A real daemon follows 50 files to which 1,000 turns a second are appended, one at a time, by another process; the rows
-are seen by a third, which asks the database every millisecond. Yardstick: a bare watchdog observer on the same folders
-at the same rate, from the append until its handler is called: what no program that waits for events can beat.
+A real daemon follows 50 files, to which another process appends 1,000 turns a second, one at a time. A third process
+asks the database for the rows every millisecond. Yardstick: a bare watchdog observer on the same folders at the same
+rate, from the append until its handler is called, which no program that waits for events can beat.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What a model is asked: the size of a typical request, and the calls and tokens of a day's work.
 
-Tokens are characters over four. The requests are those that the worker sends to a stand-in for a model, which finds
-what was said for good and nothing else, so that edits and second looks are asked for too, and of one of the four
-whether it says what was meant. Yardstick of the day: the plain rule "a call at every fifth turn of every session", at
-the mean size of our own requests.
+Tokens are characters divided by four. The requests are those that the worker sends to a stand-in for a model. It finds
+exactly what was said for good, so that edits and second looks are requested too, and for one of the four it is asked
+whether the text says what was meant. Yardstick of the day: the plain rule "a call at every fifth turn of every
+session", at the mean size of our own requests.
 """
 
 from __future__ import annotations

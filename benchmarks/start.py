@@ -1,9 +1,9 @@
-"""Starting, and what grows with what is there.
+"""Starting, and what grows with the amount of data.
 
 Ready: from the start of the daemon's process until it says that it is ready, with 10,000 transcripts that it knows;
 yardstick: kit/bare.py on the same folders, until it watches them and has its database. Slopes: what one append costs
-(read, recorded, due batches closed) with ten times the files, with a file ten times the size, with ten times the
-sessions that wait for company; yardstick: the same without the "ten times". A slope of 1 is no growth.
+(read, recorded, due batches closed) with ten times the files, with a file ten times the size, and with ten times the
+sessions that wait for more turns; yardstick: the same without the "ten times". A slope of 1 means no growth.
 """
 
 from __future__ import annotations

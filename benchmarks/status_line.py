@@ -1,9 +1,9 @@
-"""The status line: how long `skilld statusline` takes, with 100,000 turns in the store and a proposal that waits.
+"""The status line: how long `skilld statusline` takes, with 100,000 turns in the store and a proposal waiting.
 
-Whole processes, the 95th percentile, started as an installed script starts them (`script`: as uv and newer pips write
-it; `older_script`: as older pips do, which import `re` first), and what a shell does with the file by itself
-(docs/statusline.md). What it reads is thrown out of the system's cache before each: its file, the store and its code.
-Yardstick, in turn with them: `sh -c true`. What Python alone takes stands beside it.
+Whole processes, 95th percentile, started as an installed script starts them (`script`: as uv and newer pips write it;
+`older_script`: as older pips do, which import `re` first), and a shell that reads the file itself (docs/statusline.md).
+Before each, its file, the store and its code are dropped from the system's cache. Yardstick, in turn with them:
+`sh -c true`. A separate figure is for Python alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The store: what recording a turn takes, and how many bytes it leaves.
+"""The store: how long recording a turn takes, and how many bytes it leaves.
 
-As the daemon does it: session, turn and the file's new position in one transaction; once with one turn in each, as when
-somebody types, once with a hundred, as when catching up. Yardstick: the bare row in a table without any index, by the
-same SQLite, with the same durability and in transactions of the same size.
+As the daemon does it, session, turn and the file's new position are one transaction: once with one turn each, as when
+somebody types, and once with a hundred, as when catching up. Yardstick: the bare row in a table without any index, by
+the same SQLite, with the same durability and in transactions of the same size.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A team of 200 people with 50 rules each: fetched, checked, merged, and pushed by 20 at the same time.
+"""A team of 200 people with 50 rules each: fetched, checked, merged, and pushed by 20 of them at the same time.
 
-Real keys, real git, a bare repository on this disk. Yardstick: a plain `git fetch` of the same refs into an empty
-repository, without a look at what it brings. And what all of it costs who joined nothing: `skilld status` beside the
-same program without those rooms, and the daemon's look at what it should sync beside a call of an empty function.
+Real keys, real git, and a bare repository on this disk. Yardstick: a plain `git fetch` of the same refs into an empty
+repository, without looking at the contents. Also what all of it costs people who joined nothing: `skilld status` beside
+the same program without those packages, and the daemon's check of what to sync beside a call of an empty function.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The worker's cold start: from the start of its process until its first request is at the model's endpoint.
+"""The worker's cold start: from the start of its process until its first request reaches the model's endpoint.
 
 The job is a real one, made by the engine from a transcript; the endpoint is a stand-in on the loopback. Yardstick: a
 process that imports litellm and nothing else, until the import is done. Both have a bytecode cache.

@@ -1,9 +1,9 @@
 """A day of work with an agent: 100 turns in 8 sessions, 5 of them with a skill of 300 lines in use.
 
-Each project has a CLAUDE.md of 73 lines (guide.md), and the person one of their own.
+Each project has a CLAUDE.md of 73 lines (guide.md), and the person has one too.
 
-Written by hand after the base rates of labelled turns of real people: four in a hundred are lasting, a third is talk,
-the rest is about the task at hand; half of them have fewer than 65 characters.
+Written by hand to match labelled turns of real people: four in a hundred are lasting, a third is talk, and the rest is
+about the current task; half of them have fewer than 65 characters.
 """
 
 from __future__ import annotations

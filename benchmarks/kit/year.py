@@ -1,4 +1,4 @@
-"""A year of sessions with rules of known truth, and the errors that were measured (docs/measurements/effect.md)."""
+"""A year of sessions with rules whose truth is known, and the errors measured in docs/measurements/effect.md."""
 
 from __future__ import annotations
 

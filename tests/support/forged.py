@@ -153,7 +153,7 @@ def parser_with_files(adapter: Adapter, carrier: Carrier, content: str, prompt: 
 
 
 def turns_of(agent: str, carrier: Carrier, content: str, prompt: str) -> list[str]:
-    """Return what the agent's adapter takes for typed in a carrier's session, white space folded."""
+    """Return what the agent's adapter treats as typed in a carrier's session, with white space folded."""
     parser = parser_with_files(ADAPTERS[agent], carrier, content, prompt)
     events = [
         event for line in raw_lines(carrier.data(content, prompt)) for event in parser.feed(line)
@@ -162,7 +162,7 @@ def turns_of(agent: str, carrier: Carrier, content: str, prompt: str) -> list[st
 
 
 def check_carrier(agent: str, carrier: Carrier, content: str, prompt: str) -> None:
-    """Raise AssertionError where a word of the content is in a turn, or the prompt is not found where it can be."""
+    """Raise AssertionError if a word of the content is in a turn, or if the prompt is not found although it can be."""
     turns = turns_of(agent, carrier, content, prompt)
     place = f"{agent}, {carrier.wrapper}: content {content!r}, prompt {prompt!r}, turns {turns!r}"
     if any(turn != fold(prompt) for turn in turns):

@@ -1,4 +1,4 @@
-"""Somebody else's text in Aider's history: an answer of the model may hold lines that look typed."""
+"""Somebody else's text in Aider's history: an answer of the model may contain lines that look typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody else's text in every wrapper of Claude Code. Seen in 2.1.197 and 2.1.330, in older ones where it says so."""
+"""Somebody else's text in every wrapper of Claude Code, seen in 2.1.197 and 2.1.330, and in older ones where noted."""
 
 from __future__ import annotations
 

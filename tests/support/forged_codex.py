@@ -1,4 +1,4 @@
-"""Somebody else's text in every wrapper of Codex: 0.169 (items), and the legacy events where it says so."""
+"""Somebody else's text in every wrapper of Codex: 0.169 (items), and the legacy events where noted."""
 
 from __future__ import annotations
 

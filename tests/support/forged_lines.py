@@ -1,4 +1,4 @@
-"""Somebody else's text in every wrapper of the agents whose prompts mostly stand apart from their context."""
+"""Somebody else's text in every wrapper of the agents whose prompts are mostly separate from their context."""
 
 from __future__ import annotations
 

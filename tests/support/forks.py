@@ -30,7 +30,7 @@ _SLOW_FIRST = ("e2e", "faults", "security", "unit")
 
 
 def share_out(items: list[pytest.Item]) -> deque[list[int]]:
-    """Return which tests are handed out together, by their numbers, in the order in which they are."""
+    """Return which tests are handed out together, by their numbers, in order."""
     places = {name: place for place, name in enumerate(_SLOW_FIRST)}
 
     def late(number: int) -> tuple[bool, int]:
@@ -132,7 +132,7 @@ class Forks:
             hook.pytest_runtest_logreport(report=report)
 
     def _replace(self, fork: _Fork) -> None:
-        """Report the test that a fork was in when it died, and have the others that it was handed run by another."""
+        """Report the test that a fork was running when it died, and give its remaining tests to another fork."""
         item = self._session.items[fork.handed.popleft()]
         if fork.handed:
             self._waiting.appendleft([*fork.handed])
@@ -143,7 +143,7 @@ class Forks:
 
 
 class _Runner:
-    """Runs tests in a fork; a plugin that passes on what there is to report."""
+    """Runs tests in a fork; a plugin that passes reports on."""
 
     def __init__(self, session: pytest.Session, control: socket.socket) -> None:
         self._session, self._control = session, control

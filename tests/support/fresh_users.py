@@ -15,7 +15,7 @@ LIMIT = 900.0  # seconds; a package index may be slow
 
 @dataclass(frozen=True, slots=True)
 class FreshUser:
-    """Somebody with an empty home: root, or, where root runs the tests, a user whom nobody knows if `ordinary`."""
+    """Somebody with an empty home: root, or, if root runs the tests, an unknown user if `ordinary`."""
 
     home: Path
     ordinary: bool
@@ -54,7 +54,7 @@ class FreshUser:
         return result.stdout
 
     def leftover_files(self) -> list[str]:
-        """Return the files in the home that are named after skilld, but for what an installer caches."""
+        """Return the files in the home that are named after skilld, except what an installer caches."""
         named = [str(path.relative_to(self.home)) for path in self.home.rglob("*skilld*")]
         return sorted(name for name in named if not name.startswith(".cache/"))
 

@@ -59,7 +59,7 @@ MOST_EXPENSIVE = 0.5  # seconds
 
 
 def reach(function: TextFunction) -> str:
-    """Return how far a function comes with a text of one letter: done, touched, raised, or why it cannot be called."""
+    """Return how far a function gets with a text of one letter: done, touched, raised, or why it cannot be called."""
     try:
         with side_effects_forbidden(20):
             arguments = function.arguments("a")
@@ -132,7 +132,7 @@ def _turns(lines: Mapping[Line, int]) -> int:
 
 
 def choose_runs(all_ways: Mapping[str, dict[str, dict[Line, int]]]) -> dict[str, list[str]]:
-    """Return the runs that each function, by its name, is to be given, those first that do the least.
+    """Return the runs to give each function, by its name, those that do the least first.
 
     A way that goes round no loop more often than one before it has nothing new: the loops of what a function calls
     were looked at where that is called alone. Every function has its first way and its last, whatever they do.
@@ -158,7 +158,7 @@ def _calling(function: TextFunction, text: str) -> Callable[[], object]:
 
 
 def find_growth(function: TextFunction, runs: Iterable[str], longest: int, seconds: float) -> Iterator[str]:
-    """Yield how a function grows too fast with each of the runs with which it does, up to `longest`.
+    """Yield each of the runs with which a function grows too fast, and how, up to `longest`.
 
     `seconds` is about what one call of a linear function may take; a dearer one is given shorter texts.
     """

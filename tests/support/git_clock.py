@@ -89,7 +89,7 @@ _started: dict[Path, int] = {}
 
 
 def restart(folder: Path, start: int, slack: int = 0) -> None:
-    """Have the next commit be the first. `start` is a Unix time; one up to `slack` seconds older is as good."""
+    """Make the next commit count as the first. `start` is a Unix time; one up to `slack` seconds older is as good."""
     (folder / _COUNT).unlink(missing_ok=True)
     if folder.is_dir() and not 0 <= start - _started.get(folder, 0) < slack:
         (folder / _START).write_text(f"{start}\n")
@@ -97,13 +97,13 @@ def restart(folder: Path, start: int, slack: int = 0) -> None:
 
 
 def repeat(commits: int) -> None:
-    """Go on as after so many commits: what they made was copied."""
+    """Continue as after so many commits: what they made was copied."""
     if (folder := _folder()) is not None:
         (folder / _COUNT).write_text(f"{made() + commits}\n")
 
 
 def start() -> int | None:
-    """Return from when the commits are counted, None if the system's clock dates them."""
+    """Return the time from which commits are counted, None if the system's clock dates them."""
     folder = _folder()
     return int((folder / _START).read_text()) if folder else None
 
@@ -120,7 +120,7 @@ def day() -> int:
 
 
 def shelf() -> Path:
-    """Return a new folder for what is made once in this process; it goes with the process's other folders."""
+    """Return a new folder for what is made once in this process; it is removed with the process's other folders."""
     return Path(tempfile.mkdtemp(prefix="skilld-kept-", dir=_folder()))
 
 
@@ -146,7 +146,7 @@ def _unclocked(path: str) -> str:
 
 
 def use_real_git_for_readers() -> None:
-    """Have skilld, in this process, start the real git for what makes no commits."""
+    """Make skilld, in this process, start the real git for whatever makes no commits."""
     from skilld.git.run import Git
 
     door: Any = Git

@@ -43,7 +43,7 @@ def raw_lines(data: bytes, start: int = 0) -> Iterator[RawLine]:
 
 
 def events_of(adapter: Adapter, path: Path) -> list[Event]:
-    """Return all events of one file, as if it had been read at one go and then been idle."""
+    """Return all events of one file, as if it had been read in one go and then been idle."""
     parser = adapter.parser(path)
     side_files.provide(parser, path, adapter.INFO, _NOWHERE)
     events = [event for line in _records(adapter, path) for event in parser.feed(line)]
@@ -51,7 +51,7 @@ def events_of(adapter: Adapter, path: Path) -> list[Event]:
 
 
 def _records(adapter: Adapter, path: Path) -> list[RawLine]:
-    """Return the records of a transcript; of lines the last counts without its newline, too."""
+    """Return the records of a transcript; the last line also counts without its newline."""
     if adapter.INFO.queries or adapter.INFO.is_gathered(path.name):
         return [item for item in source_of(adapter.INFO, path).read_all(path) if isinstance(item, RawLine)]
     return list(raw_lines(path.read_bytes()))
@@ -92,7 +92,7 @@ def events_with_restarts(adapter: Adapter, path: Path, every: int) -> list[Event
 
 
 def read_case(case: Path, adapter: Adapter) -> Reading:
-    """Read every transcript that truth.json lists; a turn that several files hold stands in the first only."""
+    """Read every transcript that truth.json lists; a turn in several files counts only in the first."""
     reading = Reading()
     seen: set[str] = set()
     for name in _truth(case)["session_files"]:

@@ -37,7 +37,7 @@ _LETTERS = "abcdefghijklmnopqrst"
 
 
 def _words(length: int) -> str:
-    """Return words of which no two are alike."""
+    """Return words that are all different."""
     found = (
         "".join(_LETTERS[int(digit, 16)] for digit in f"{number * 7919 % 0xFFFFF:05x}") for number in range(length)
     )
@@ -87,7 +87,7 @@ RUNS: dict[str, Callable[[int], str]] = {
 
 @functools.cache
 def make_text(run: str, length: int) -> str:
-    """Return a text of about `length` characters: half of it behind a rule in its line, half at the start of a line."""
+    """Return a text of about `length` characters: half of it after a rule in its line, half at the start of a line."""
     half = RUNS[run](length // 2)
     return f"From now on always sort the entries{half}x\n{half}x"
 
@@ -97,7 +97,7 @@ class TooSlowError(Exception):
 
 
 class ForbiddenChangeError(BaseException):
-    """A call was about to change something of the world. No handler of the program's own may take it for its error."""
+    """A call was about to change something outside. No handler of the program's own may mistake it for its error."""
 
 
 _CHANGES = frozenset(
@@ -127,7 +127,7 @@ def _writes(arguments: tuple[Any, ...]) -> bool:
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Whether a module is being imported: what that reads and keeps is no work of the function that was called."""
+    """Whether a module is being imported: what that reads and keeps is not the called function's work."""
     while frame and frame.f_code.co_filename != _IMPORTING:
         frame = frame.f_back
     return frame is not None
@@ -260,7 +260,7 @@ def count_loops(call: Callable[[], object], apart: frozenset[int] = frozenset())
 def grows_too_fast(
     prepare: Callable[[int], Callable[[], object]], longest: int, *, seconds: float, floor: float = 0.01
 ) -> str:
-    """Return how a call takes much more than in proportion for a text four times as long; nothing where it does not.
+    """Return how a call takes disproportionately long for a text four times as long; nothing if it does not.
 
     The longer text has `longest` characters; fewer, but `LEAST` at least, where a linear call would take more than
     `seconds` for it, beside what it costs with any text. What costs no more than `floor` seconds is let be.
@@ -303,7 +303,7 @@ def grows_too_fast(
 
 @functools.cache
 def _caches() -> list[Any]:
-    """Return the caches that forget: of what is worked out of texts. What never changes is in those without a bound."""
+    """Return the bounded caches, which hold what is derived from texts. What never changes is in unbounded ones."""
     gc.unfreeze()  # what is frozen is not listed
     found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
     gc.freeze()
@@ -311,7 +311,7 @@ def _caches() -> list[Any]:
 
 
 def _measured(prepare: Callable[[int], Callable[[], object]], length: int, most: float) -> float:
-    """Return what a call costs, made anew each time: a second one would find what the first has used up or changed.
+    """Return what a call costs, set up afresh each time: a second one would find what the first has used up or changed.
 
     What is done once only, such as to import a library or to fill a cache, does not count: where something was
     imported, or it took too long, it is called again. What an earlier call left in a cache would make shorter texts,

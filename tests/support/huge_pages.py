@@ -16,7 +16,7 @@ _HUGE = 2 << 20  # bytes
 
 
 def collapse() -> None:
-    """Move all private memory that is not a file's."""
+    """Move all private memory that does not belong to a file."""
     libc = ctypes.CDLL(None)
     with suppress(OSError, AttributeError):
         for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():

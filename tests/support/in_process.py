@@ -56,7 +56,7 @@ def run_in_process(
 
 @contextmanager
 def _process_as_before() -> Iterator[None]:
-    """Have a person be the caller and workers be forks; put back the umask, signals, collector and log afterwards."""
+    """Make a person the caller and workers forks; restore the umask, signals, collector and log afterwards."""
     from skilld.cli import common, permissions, run
     from skilld.worker import spawn
 
@@ -113,7 +113,7 @@ def _stores_closed() -> Iterator[None]:
 
 
 class _Stream(io.TextIOWrapper):
-    """A stream of UTF-8 with a descriptor, as a program's is where LANG says so."""
+    """A UTF-8 stream with a descriptor, like a program's with such a LANG."""
 
     def __init__(self, typed: str = "") -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `text`

@@ -1,4 +1,4 @@
-"""Steps with which many tests begin, done once in a process: what they did to a folder is copied for the next test."""
+"""Steps with which many tests begin, done once per process: what they did to a folder is copied for the next test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DATABASE = "skilld.db"
 
 @dataclass(frozen=True)
 class _Step:
-    """What a step did: what it left of each file, None if nothing; the store's rows; its commits and its result."""
+    """What a step did: what it left of each file (None: nothing), the store's rows, its commits and its result."""
 
     files: dict[str, tuple[int, int, bytes] | None]
     rows: bytes
@@ -73,13 +73,13 @@ class KeptSteps:
         return result
 
     def look(self, act: Callable[[], None]) -> None:
-        """Do what looks at the folder and changes only the store, unless nothing has changed since it last did."""
+        """Do what looks at the folder and changes only the store, unless nothing has changed since the last time."""
         if self._look() != self._seen:
             act()
             self._seen = self._look()
 
     def _look(self) -> tuple[dict[str, tuple[int, ...]], int, int]:
-        """Return what tells whether anything has changed. Git changes no object, and tests only take them away."""
+        """Return what shows whether anything has changed. Git never changes an object, and tests only remove them."""
         found: dict[str, tuple[int, ...]] = {}
         folders = [""]
         for folder in folders:
@@ -129,7 +129,7 @@ class KeptSteps:
 
 
 def _read(path: Path) -> tuple[int, int, bytes]:
-    """Return kind and rights, time and content of a file, or of a folder those that it has."""
+    """Return kind, mode, time and content of a file; of a folder, those that it has."""
     info = path.lstat()
     if stat.S_ISDIR(info.st_mode):
         return info.st_mode, 0, b""

@@ -1,4 +1,4 @@
-"""A clock for time limits: the time is up once the program has come far enough."""
+"""A clock for time limits: the time is up once the program has got far enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that a person teaches a skill, each in a session of its own, up to the open proposals."""
+"""Rules that a person teaches a skill, each in its own session, up to the open proposals."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ class Lessons:
         return list(self.program.json("proposals"))
 
     def states(self) -> dict[str, str]:
-        """Return the state of every proposal there ever was, by id."""
+        """Return the state of every proposal that ever existed, by id."""
         return {item["id"]: item["state"] for item in self.program.json("proposals", "--state", "all")}

@@ -49,7 +49,7 @@ class LiveAgent(ABC):
 
     @abstractmethod
     def headless_arguments(self, prompt: str, *more: str) -> list[str]:
-        """Return the arguments that put one prompt without a terminal; `more` stands before the prompt."""
+        """Return the arguments that send one prompt without a terminal; `more` comes before the prompt."""
 
     @abstractmethod
     def is_ready(self, screen: str) -> bool:
@@ -120,7 +120,7 @@ class LiveAgent(ABC):
         self.terminal.wait(f"{self.agent} to quit", lambda _: self.terminal.ended())
 
     def headless(self, prompt: str, *more: str) -> str:
-        """Put one prompt without a terminal and return what the client printed."""
+        """Send one prompt without a terminal and return what the client printed."""
         return self.manage(*self.headless_arguments(prompt, *more))
 
     def manage(self, *arguments: str) -> str:

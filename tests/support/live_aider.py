@@ -1,4 +1,4 @@
-"""Aider in a terminal: no settings file, no tools, and what it keeps lies in the project."""
+"""Aider in a terminal: no settings file, no tools, and what it keeps is in the project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Aider(LiveAgent):
     quit_command = "/exit"
 
     def set_up(self) -> None:
-        """Nothing is needed: all is said by variables."""
+        """Nothing is needed: variables say everything."""
 
     def variables(self) -> Mapping[str, str]:
         switches = ("ANALYTICS", "CHECK_UPDATE", "SHOW_MODEL_WARNINGS", "SHOW_RELEASE_NOTES", "GITIGNORE", "PRETTY")

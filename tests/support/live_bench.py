@@ -64,7 +64,7 @@ class Bench:
         return seen
 
     def account(self) -> str:
-        """Tell what skilld thinks, for the message of a failed wait."""
+        """Describe what skilld thinks, for the message of a failed wait."""
         status = self.skilld.json("status")
         told = {name: status.get(name) for name in ("running", "agents", "batches", "proposals", "last_error")}
         kinds = {path.name: _kinds(path) for path in self.agent.transcripts()}

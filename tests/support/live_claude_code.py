@@ -1,4 +1,4 @@
-"""Claude Code in a terminal: its settings, its markers on the screen, where its transcripts lie."""
+"""Claude Code in a terminal: its settings, its markers on the screen, where its transcripts are."""
 
 from __future__ import annotations
 

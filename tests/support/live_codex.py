@@ -1,4 +1,4 @@
-"""Codex in a terminal: its settings, its markers on the screen, where its transcripts lie."""
+"""Codex in a terminal: its settings, its markers on the screen, where its transcripts are."""
 
 from __future__ import annotations
 

@@ -362,7 +362,7 @@ class DeclaredAgent(LiveAgent):
 
 
 def _filled(value: Any, told: Mapping[str, str]) -> Any:
-    """Put what is told into every text of a value."""
+    """Fill these values into every text of a value."""
     if isinstance(value, str):
         for name, text in told.items():
             value = value.replace(name, text)

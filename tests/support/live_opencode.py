@@ -1,4 +1,4 @@
-"""opencode in a terminal: its settings, its markers on the screen, where its database lies."""
+"""opencode in a terminal: its settings, its markers on the screen, where its database is."""
 
 from __future__ import annotations
 

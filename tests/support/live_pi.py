@@ -1,4 +1,4 @@
-"""Pi in a terminal: its settings, its markers on the screen, where its transcripts lie."""
+"""Pi in a terminal: its settings, its markers on the screen, where its transcripts are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Qwen Code in a terminal: its settings, its markers on the screen, where its transcripts lie."""
+"""Qwen Code in a terminal: its settings, its markers on the screen, where its transcripts are."""
 
 from __future__ import annotations
 

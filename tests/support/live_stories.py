@@ -92,7 +92,7 @@ class LeanStories(ABC):
         assert [(used["name"], used["path"]) for used in seen["skills"]] == [(SKILL, path)]
 
     def path_is_told(self, bench: Bench) -> bool:  # noqa: ARG002 - most clients do
-        """Whether the client writes which file a skill is, and not its name alone."""
+        """Whether the client writes a skill's file, and not only its name."""
         return True
 
 
@@ -101,7 +101,7 @@ class ContinuedStories(ABC):
 
     @abstractmethod
     def continue_headless(self, bench: Bench, prompt: str) -> None:
-        """Put a prompt without a terminal into the session that the person has left."""
+        """Send a prompt without a terminal to the session that the person has left."""
 
     def test_a_headless_prompt_in_a_typed_session_is_no_turn(self, bench: Bench) -> None:
         with bench.agent:

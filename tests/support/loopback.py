@@ -50,7 +50,7 @@ class LoopbackServer:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request. A client that went away is no error: tests kill clients and workers in mid-answer."""
+    """One request. A client that went away is not an error: tests kill clients and workers in mid-answer."""
 
     protocol_version = "HTTP/1.1"
     server_of: LoopbackServer

@@ -1,4 +1,4 @@
-"""Lets no program started by tests wait for the disk; a killed process loses nothing it wrote.
+"""Keeps programs started by tests from waiting for the disk; a killed process loses nothing it wrote.
 
 Only a power cut would, and none is tested. Git, SQLite and our own files sync some fifty times in a test that decides
 a proposal, which takes as long as everything else there together. The kernel answers for the disk (seccomp(2), of

@@ -84,7 +84,7 @@ class Notifications:
         asyncio.run_coroutine_threadsafe(self._serve(), self._loop).result(LIMIT)
 
     def answer(self, *, really: bool) -> None:
-        """Say from now on that what is shown was shown, or show it and say nothing."""
+        """From now on, confirm that what is shown was shown, or show it and say nothing."""
         answers = self._server.answers
         self._loop.call_soon_threadsafe(answers.set if really else answers.clear)
 
@@ -94,7 +94,7 @@ class Notifications:
         await bus.request_name(NAME)
 
     def wait(self, count: int) -> dict[str, Any]:
-        """Wait until so many notices were shown, and return the newest."""
+        """Wait until this many notices were shown, and return the newest."""
         wait_for(f"notice {count}", lambda: len(self.shown) >= count, context=lambda: str(self.shown))
         return self.shown[count - 1]
 

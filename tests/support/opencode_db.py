@@ -98,7 +98,7 @@ class OpenCodeDb:
         return self.part(message, skill_call(folder, "completed" if ended else "pending"))
 
     def end(self, part: str, data: Mapping[str, Any]) -> None:
-        """Put a part's outcome in its place, and end its message."""
+        """Store a part's outcome, and end its message."""
         self.db.execute("UPDATE part SET data = ? WHERE id = ?", (json.dumps(data), part))
         ended = json.dumps({"role": "assistant", **_ended(True, self.now)})  # noqa: FBT003 - reads as it says
         self.db.execute(

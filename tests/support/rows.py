@@ -1,4 +1,4 @@
-"""Runs a test for each row of a table within one test: what a test costs by itself is more than most rows take."""
+"""Runs a test for each row of a table within one test, because a test of its own costs more than most rows."""
 
 from __future__ import annotations
 
