@@ -11,10 +11,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextvars import Context
 from functools import cache
 from pathlib import Path
+from threading import current_thread, main_thread
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -56,7 +58,7 @@ def run_in_process(
 
 @contextmanager
 def _process_as_before() -> Iterator[None]:
-    """Make a person the caller and workers forks; restore the umask, signals, collector and log afterwards."""
+    """Make a person the caller, and workers no programs; restore umask, signals, collector and log afterwards."""
     from skilld.cli import common, permissions, run
     from skilld.worker import spawn
 
@@ -70,6 +72,7 @@ def _process_as_before() -> Iterator[None]:
         with (
             patch.object(permissions, "process_tree", terminal_process_tree),
             patch.object(spawn, "subprocess", forks),
+            patch.object(spawn.Worker, "do", _do_here(spawn.Worker.do)),
             patch.object(run, "_load_redactor", cache(common.redactor)),  # which it keeps to its end
             patch.object(gc, "freeze", int),  # what the tests leave would stay for ever
         ):
@@ -89,6 +92,54 @@ def _start_worker(command: list[str], **options: Any) -> Any:
     if "skilld" in command:
         pytest.fail("a verb that a daemon starts looks for the `run` above it: set Program.is_started")
     return warm.start_worker(command, **options)
+
+
+def _do_here(do_in_fork: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a `Worker.do` that does a job in this process, in a worker's environment, folder and umask.
+
+    In a fork it would take 30 ms more, mostly for copied memory. A job that may ask a model or is not the main thread's
+    goes to one: litellm stays in a process, and only the main thread can be interrupted.
+    """
+    from skilld import codec
+    from skilld.classify.backends import OFFLINE
+    from skilld.jobs import limits
+    from skilld.protocol import GIT_WORK, AnalyseBatch, FromWorker, Job, JobEnd, KeepRequest, SurveyTranscripts
+    from skilld.worker import __main__ as child
+    from skilld.worker import spawn
+
+    def passed(kind: Any, message: Any) -> Any:
+        return codec.decode(kind, codec.encode(message))
+
+    def is_offline(work: Any) -> bool:
+        match work:
+            case AnalyseBatch():
+                return work.backend.model == work.matcher.model == OFFLINE
+            case SurveyTranscripts():
+                return all(one.backend.model == OFFLINE for one in work.surveys)
+            case _:
+                return isinstance(work, GIT_WORK)
+
+    def do(worker: Any, job: Job, seconds: float, keep: Any = spawn.ignore_plan, **options: Any) -> Any:
+        if type(worker) is not spawn.Worker or not is_offline(job.work) or current_thread() is not main_thread():
+            return do_in_fork(worker, job, seconds, keep, **options)
+        daemon: Any = SimpleNamespace(
+            keep=lambda plan: keep(passed(FromWorker, KeepRequest(plan)).what),
+            charge=options.get("charge", spawn.refuse_calls),
+        )
+        umask = os.umask(0o077)
+        try:
+            with (
+                patch.dict(os.environ, worker._environment, clear=True),
+                patch.dict("skilld.git.environment._taken", clear=True),
+                patch.object(limits, "limit_memory"),
+                chdir("/"),
+            ):
+                result, stays = Context().run(child._run_job, passed(Job, job), daemon)
+        finally:
+            os.umask(umask)
+        return passed(FromWorker, JobEnd(result, stays, asked_models=False)).result
+
+    return do
 
 
 @contextmanager

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from skilld.protocol import MEND_RULES, Job, Result
+from skilld.classify.backends import OFFLINE, Spec
+from skilld.protocol import MEND_RULES, AnalyseBatch, BatchJob, Job, RecoverProposals, Result
 from skilld.types import Outcome
-from skilld.worker.spawn import VerbWorker
-from support import warm, warm_server
+from skilld.worker.spawn import VerbWorker, Worker, worker_environment
+from support import in_process, warm, warm_server
 from support.fake_callers import in_terminal
 from support.processes import processes_of
 from support.program import Program
@@ -200,6 +201,29 @@ def test_y9_a_verb_forked_by_a_daemon_sees_it_among_its_ancestors(home: Path, mo
         assert worker.do(job, LIMIT).exit == 5, "only a daemon may have it"
         above = daemon.pid
         assert worker.do(job, LIMIT) == Result(outcome=Outcome.NOTHING)
+
+
+def test_a_job_that_is_done_here_sees_what_a_worker_does(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def look() -> tuple[Path, dict[str, str], int]:
+        os.umask(umask := os.umask(0))
+        return Path.cwd(), dict(os.environ), umask
+
+    def does(_job: Job, _daemon: object) -> Result:
+        seen.append(look())
+        os.environ["LEFT"] = "behind"
+        return Result(outcome=Outcome.NOTHING, detail="here")
+
+    seen = list[tuple[Path, dict[str, str], int]]()
+    monkeypatch.setenv("GIT_DIR", "/elsewhere")
+    monkeypatch.setattr("skilld.worker.__main__._dispatch", does)
+    before, given = look(), {"HOME": str(home), "GIT_DIR": "/elsewhere"}
+    do = in_process._do_here(lambda *_: Result(outcome=Outcome.NOTHING, detail="in a fork"))
+    batch = AnalyseBatch(batch=BatchJob(), closed_at="", backend=Spec(OFFLINE), matcher=Spec("a model"))
+    works = (RecoverProposals(()), batch, MEND_RULES)
+    done = [do((VerbWorker if work is works[2] else Worker)(given), Job(work, 0o027), LIMIT) for work in works]
+    assert [one.detail for one in done] == ["here", "in a fork", "in a fork"]
+    assert seen == [(Path("/"), worker_environment(given), 0o027)]
+    assert look() == before
 
 
 def test_y9_an_uncaught_exception_is_shown(program: Program) -> None:
