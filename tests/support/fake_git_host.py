@@ -1,7 +1,7 @@
-"""A stand-in for a git host's REST API: pull requests in a file, asked on loopback by the real gh, or by a stub.
+"""A stand-in for a git host's REST API: pull requests in a file, requested on loopback by the real gh, or by a stub.
 
-The stub records its arguments and answers as `gh api` or `glab api` would; what the real programs do with a host that
-is not here is not shown by it.
+The stub records its arguments and answers as `gh api` or `glab api` would; it does not show how the real programs treat
+a host that is not on this machine.
 """
 
 from __future__ import annotations

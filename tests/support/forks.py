@@ -1,8 +1,8 @@
 """Runs the collected tests in forks of the process that collected them, which has imported and compiled everything.
 
-Processes that collect for themselves, as those of xdist, each spend five seconds of processor time on imports, five on
-collecting and three on the offline detector's expressions. These are handed one file of tests after the other, the slow
-ones first, so none is left with much to do at the end. A fork that dies is replaced; the test it was in has failed.
+Processes that collect for themselves, as xdist's do, each spend five seconds of processor time on imports, five on
+collecting and three on the offline detector's expressions. Forks get one file of tests after another, the slow ones
+first, so none has much left to do at the end. A fork that dies is replaced, and the test it was running has failed.
 """
 
 from __future__ import annotations

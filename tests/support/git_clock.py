@@ -1,10 +1,10 @@
 """A clock for git: each commit of a test has its own date, hours apart as in life, and once an earlier one.
 
-A test is over within a second, and all its commits would carry the same date: whatever orders or limits commits by date
-would be right by chance. So the git on the tests' PATH is a script that gives each command that makes commits a date of
-its own and then runs the real git. A program that sets the date itself, as skilld does for a proposal, keeps it.
-Starting a shell costs nearly as much as git does: what makes no commits is spared it where a test or skilld starts git
-here.
+A test takes less than a second, so all its commits would have the same date, and whatever orders or limits commits by
+date would be right by chance. So the git on the tests' PATH is a script that gives each command that makes commits its
+own date and then runs the real git. A program that sets the date itself, as skilld does for a proposal, keeps it.
+Starting a shell costs nearly as much as git does, so where a test or skilld starts git in this process, commands that
+make no commits skip the script.
 """
 
 from __future__ import annotations

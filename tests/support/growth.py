@@ -1,7 +1,7 @@
 """Measures whether a call takes more than linear time: repetitive texts, the cost of a call, and its growth.
 
-Cost is processor time of this thread, so other programs of the machine take nothing of it. A call counts as growing too
-fast only where it also costs something, and where it does so again when it is measured once more.
+Cost is processor time of this thread, so other programs on the machine do not affect it. A call counts as growing too
+fast only if it also costs something, and only if a second measurement confirms it.
 """
 
 from __future__ import annotations

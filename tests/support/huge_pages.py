@@ -1,8 +1,8 @@
 """Puts the memory of a process into huge pages, so that forking it copies few entries of page tables.
 
-The warm server is forked for each verb, and half of what a fork costs beyond the verb's own work is its 4 kB pages:
-27,000 entries to copy, and to drop again. MADV_COLLAPSE (Linux 6.1) moves them into pages of 2 MB whatever the machine
-does otherwise; where there is no such thing, nothing happens.
+The warm server is forked for each verb, and half of what a fork costs beyond the verb's own work comes from its 4 kB
+pages: 27,000 entries to copy, and to drop again. MADV_COLLAPSE (Linux 6.1) moves them into pages of 2 MB, whatever else
+the machine does. Where that does not exist, nothing happens.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Keeps programs started by tests from waiting for the disk; a killed process loses nothing it wrote.
 
-Only a power cut would, and none is tested. Git, SQLite and our own files sync some fifty times in a test that decides
-a proposal, which takes as long as everything else there together. The kernel answers for the disk (seccomp(2), of
-Linux), to this process and to all that descend from it; where it cannot, they wait as ever.
+Only a power cut would lose something, and no test has one. Git, SQLite and our own files sync some fifty times in a
+test that decides on a proposal, which takes as long as everything else in it. The kernel answers instead of the disk
+(seccomp(2), Linux), for this process and all its descendants; where it cannot, they wait as usual.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Recorded sessions of past tasks: each command really ran, in a project that the data describes.
 
-A task of `tests/data/tasks/*.json` has the files of a project and sessions as scripts: what was typed, what the agent
-ran, changed and wrote. The commands run in a copy of the project, and the transcript gets how they came out.
+A task of `tests/data/tasks/*.json` has the files of a project, and sessions as scripts: what was typed, and what the
+agent ran, changed and wrote. The commands run in a copy of the project, and the transcript contains their results.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def recorded_sessions(home: Path) -> SessionSet:
 
 
 def judge_sessions(task: Task, home: Path, *, model: bool) -> Judgement:
-    """Return what the recorded sessions come to: heard by a model's stored answers, or by rules alone."""
+    """Return what the recorded sessions yield: by a model's stored answers, or by rules alone."""
     reading = recorded_sessions(home)
     rows = [
         summarize(session, _told(task, session) if model else detect_feedback(session)) for session in reading.sessions

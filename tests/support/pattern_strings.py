@@ -53,7 +53,7 @@ def _repeats(tree: Any, before: str) -> Iterator[tuple[str, str]]:
 
 
 def _samples(tree: Any) -> list[str]:
-    """Return a few strings that a part of a pattern matches, as well as can be told without looking around."""
+    """Return a few strings that a part of a pattern matches, as far as it can tell without lookarounds."""
     found = [""]
     for code, argument in tree:
         parts = _samples_of(code, argument)

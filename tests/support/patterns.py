@@ -127,7 +127,7 @@ def _inside(value: Any, where: str, seen: set[int], deep: int = 0) -> Iterator[t
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: C901 - one case a type
-    """Yield what hangs on a value: items, fields, what a function closes over, what a cached one returns."""
+    """Yield what a value refers to: items, fields, what a function closes over, what a cached one returns."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield "", key
@@ -155,7 +155,7 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: C901 - one case a 
 
 
 def _returned(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a cached function returns that takes nothing, or only switches."""
+    """Yield what a cached function returns if it takes no arguments, or only switches."""
     parameters = inspect.signature(value).parameters.values()
     if all(parameter.annotation in ("bool", bool) for parameter in parameters):
         for switches in itertools.product((False, True), repeat=len(parameters)):

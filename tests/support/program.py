@@ -51,7 +51,7 @@ class Program:
         self._output = home / "skilld-run.log"
 
     def keep_out(self) -> None:
-        """From now on run without root's right to read and write everything: a user like any other."""
+        """From now on, run without root's right to read and write everything, like any other user."""
         if os.geteuid() == 0 and sys.platform == "darwin":
             pytest.skip("root cannot be kept out")
         self.is_kept_out = os.geteuid() == 0
@@ -91,14 +91,14 @@ class Program:
         return (*self.before, *(_KEEP_OUT if self.is_kept_out else ()))
 
     def _can_be_ours(self, arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
-        """Whether the test's process may run a command that a fork can stand for."""
+        """Whether the test's process may run a command that a fork could replace."""
         is_ours = environment["PYTHONPATH"] == str(warm.REPOSITORY) and current_thread() is main_thread()
         verb = arguments[0] if arguments else ""
         is_ours = is_ours and (verb not in _OWN_PROCESS or (arguments[:2] == _ONCE and not self.is_started))
         return is_ours and arguments[:2] != _MAY_BE_KILLED and not self.is_kept_out
 
     def json(self, *arguments: str) -> Any:
-        """Run one verb with `--json` and return its document; a failure fails the test, but for what doctor finds."""
+        """Run one verb with `--json` and return its document; a failure fails the test, except what doctor finds."""
         result = self.run(*arguments, "--json")
         assert result.returncode in ({0, 1} if arguments[0] == "doctor" else {0}), (
             f"skilld {' '.join(arguments)}: exit {result.returncode}\n{result.stdout}{result.stderr}"
@@ -109,7 +109,7 @@ class Program:
     def daemon(self, *, anew: bool = False) -> Iterator[warm.Process]:
         """Run `skilld run` while the context lasts; it must have looked once, and end with its children when asked.
 
-        What is said before it has looked at its first start would count as said before skilld came.
+        What is said before its first look would count as said before skilld was installed.
         """
         with self._output.open("ab") as output:
             process = self.start("run", output=output.fileno(), anew=anew)
@@ -130,7 +130,7 @@ class Program:
     ) -> warm.Process:
         """Start a verb that nobody types, in the home or `folder`; what it prints goes to `output`. Returns at once.
 
-        With `anew` it is no fork, where what it imports and the memory that it takes are looked at.
+        With `anew` it is not a fork, for tests of what it imports and how much memory it takes.
         """
         if not (anew or self.before) and warm.fits(self.environment):
             command, out = ("skilld", *arguments), self.is_kept_out

@@ -12,7 +12,7 @@ from support.program import Program
 
 @pytest.fixture
 def project(tmp_path: Path, home: Path) -> Project:
-    """Return a repository with the skill release-notes, committed and then passed by another commit."""
+    """Return a repository with the skill release-notes, committed and then followed by another commit."""
     return Project(tmp_path / "project", home, ".claude/skills")
 
 

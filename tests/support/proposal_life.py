@@ -56,7 +56,7 @@ class ProposalLife:
         return self.kept.do(repr(step), act) if self.kept else act()
 
     def commit(self, message: str, files: Mapping[str, str]) -> None:
-        """Have the person commit files, as a step with which several tests begin."""
+        """Make the person commit files, as a step with which several tests begin."""
         self._do(partial(self.person.commit, message, files), "commit", message, files)
 
     def offer(self, name: str = "p1", anchor: str = "- Run the tests.", text: str = DRY) -> None:
@@ -86,7 +86,7 @@ class ProposalLife:
         return self.get(name).state.value, self.get(name).note
 
     def observe_all(self) -> None:
-        """Read git as the daemon does, and once more if that changed anything: else the second look is the first."""
+        """Read git as the daemon does, and once more if that changed anything; otherwise both looks are the same."""
         self.kept.look(self._observe_all) if self.kept else self._observe_all()
 
     def _observe_all(self) -> None:

@@ -1,7 +1,7 @@
 """A random walk of a person and skilld through one repository, and what must be true after every step.
 
-The person works with plain git only, skilld decides by command and observes. Lines of the person are counted, not
-compared with what skilld thinks of them.
+The person works with plain git only; skilld decides by command and observes. The person's lines are counted, not
+compared with what skilld thinks about them.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class Walk:
         return Counter(_MINE.findall(self.texts())), Counter(_MINE.findall(self.texts("HEAD")))
 
     def kept(self) -> tuple[str, str, str, str]:
-        """Return what a refusal leaves alone (the files) and what every step of skilld does."""
+        """Return what a refusal leaves alone (the files) and what every step of skilld leaves alone."""
         others = self.git("status", "--porcelain", "--", ".", ":!skills")
         heads = self.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/*", "refs/stash")
         mine = [row for row in heads.splitlines() if not row.startswith(f"refs/heads/{self.branch()} ")]
@@ -284,7 +284,7 @@ class Walk:
             assert not here, where
 
     def finish(self) -> None:
-        """Leave nothing half done, then take the next step that each state has; all of them must work."""
+        """Finish what is half done, then take the next step of each state; all of them must work."""
         self.commit()
         self.git("switch", "--quiet", "main")
         self.check_states()

@@ -164,7 +164,7 @@ def new_repo(root: Path, *options: str, text: str | bytes = TEXT) -> Person:
 def _made(options: tuple[str, ...], text: str | bytes, config: bytes, start: int | None, *, commits: bool) -> Path:
     """Make what `new_repo` copies, for a person with this configuration of git and a clock that starts then.
 
-    Where it is not the first that is made in a test, the commit is left to do, as it has a date of its own.
+    If it is not the first one made in a test, the commit is left out, because it has its own date.
     """
     del config, start  # they tell one from another: what is added may depend on the first, and the date on the other
     person = Person(git_clock.shelf())
@@ -183,7 +183,7 @@ def _made(options: tuple[str, ...], text: str | bytes, config: bytes, start: int
 def snapshot(root: Path) -> dict[str, str]:
     """Return every path of a work tree and its .git with mode and content, skilld's objects and refs left out.
 
-    Files that a mere look by git rewrites (index, HEAD, config, packed-refs, logs) are held to their mtime as well.
+    For files that a mere look by git rewrites (index, HEAD, config, packed-refs, logs), the mtime counts as well.
     """
     found: dict[str, str] = {}
     for path in sorted(root.rglob("*")):
@@ -280,7 +280,7 @@ class Harness:
         return Request(edit, standing, frozenset(self.decided), restored, of_batch=not restored)
 
     def edit(self, name: str) -> Edit:
-        """Return the edit of a proposal that was open or is."""
+        """Return the edit of a proposal that is or was open."""
         return AnchoredEdit(self.proposals[name], self.standing[name])
 
     def open_edits(self) -> dict[str, Edit]:

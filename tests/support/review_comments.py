@@ -26,7 +26,7 @@ _START = datetime(2026, 8, 1, tzinfo=UTC)
 def make_comments(
     of: str = "first", *, seed: int = 20, number: int = 4000, start: datetime = _START
 ) -> list[dict[str, Any]]:
-    """Return so many comments, the oldest first: a third of tools, and each rule asked for 6 to 12 times."""
+    """Return this many comments, the oldest first: a third by tools, and each rule asked for 6 to 12 times."""
     chance, written = random.Random(seed), WRITTEN[of]
     rows: list[dict[str, Any]] = [
         {"body": chance.choice(wordings), "rule": rule, "who": chance.choice(PEOPLE)}

@@ -1,4 +1,4 @@
-"""A back-end that answers as it is told."""
+"""A back-end that answers as instructed."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Session:
         self._transcript = Transcript(self.path, project.root, project.skill_path.parents[1])
 
     def use_skill(self, name: str = SKILL) -> None:
-        """Have the agent call the skill."""
+        """Make the agent call the skill."""
         self._transcript.add({"skill": name})
 
     def type(self, *texts: str) -> None:
@@ -52,11 +52,11 @@ class Session:
         self.raw(json.dumps(record | {"message": {"role": kind, "content": content}}).encode() + b"\n")
 
     def reply(self, text: str) -> None:
-        """Have the agent write something."""
+        """Make the agent write something."""
         self._transcript.add({"agent": text})
 
     def tool_output(self, text: str) -> None:
-        """Have a tool print something: nobody's words."""
+        """Make a tool print something, which is nobody's words."""
         result = {"type": "tool_result", "tool_use_id": "toolu_bash", "content": text}
         self.raw(
             json.dumps(

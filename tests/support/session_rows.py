@@ -1,4 +1,4 @@
-"""Past sessions as the rows that mining judges, and the lines of the skills that come of them."""
+"""Past sessions as the rows that mining judges, and the lines of the resulting skills."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Turn = tuple[str, Sequence[str]]
 
 
 def session_row(number: int, *turns: Turn, said: Sequence[str] = ()) -> Row:
-    """Return a session of these turns, each with what the agent did for it, and of lasting feedback behind them.
+    """Return a session of these turns, each with what the agent did for it, followed by lasting feedback.
 
     "!" before a command says that it failed, "~" that it is a file that was changed.
     """

@@ -1,6 +1,6 @@
 """Test cases as text: tests/data/tables/NAME.txt has sections (`== title`) of rows with fields separated by ` => `.
 
-A field is written as in a JSON string, but for quotation marks: `\\n`, `\\u200b`, `\\\\`; an empty one is `<empty>`.
+A field is written as in a JSON string, except for quotation marks: `\\n`, `\\u200b`, `\\\\`; an empty one is `<empty>`.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class TaughtProject:
 
     @property
     def skill(self) -> str:
-        """The skill's text in the work tree; nothing in the moment in which git puts another file in its place."""
+        """The skill's text in the work tree; nothing at the moment when git replaces the file."""
         with suppress(FileNotFoundError):
             return self.project.skill_path.read_text()
         return ""

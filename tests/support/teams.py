@@ -59,7 +59,7 @@ class Colleague:
         return self.home / ".local/state/skilld/skilld.db"
 
     def teach(self, rule: str, state: State = State.ACCEPTED, **changes: Any) -> None:
-        """Put a proposal into the store as it is when its person said this, and decided."""
+        """Put a proposal into the store as it is after its person said this and decided."""
         self.database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         store = new_store(self.database)
         number = len(store.proposals.in_states(list(State)))
@@ -98,7 +98,7 @@ class Colleague:
         return self.program.json("team", verb, "--repo", str(self.clone.root))
 
     def rules(self) -> dict[str, str]:
-        """Return the standing of each rule, as the status has it."""
+        """Return the standing of each rule, as the status shows it."""
         return {rule["rule"]: rule["standing"] for rule in self.document()["rules"]}
 
     def set_state(self, rule: str, state: State, at: str) -> None:

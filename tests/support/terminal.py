@@ -65,7 +65,7 @@ class Terminal:
         return self._tmux("capture-pane", "-p", "-t", _TARGET)
 
     def ended(self) -> bool:
-        """Whether the program has exited (its last screen stays readable). tmux may be late to see it (3.3a)."""
+        """Whether the program has exited (its last screen stays readable). tmux (3.3a) may notice it late."""
         return self._tmux("list-panes", "-t", _TARGET, "-F", "#{pane_dead}").strip() == "1" or not is_alive(self.pid)
 
     @property

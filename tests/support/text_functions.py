@@ -1,7 +1,7 @@
 """Every public function of the program that takes text, with arguments built from its type hints.
 
-A function counts where its own annotations, or those of the values it takes, hold `str` or `bytes`. Nothing is kept by
-hand: what cannot be called is told with the reason.
+A function counts if its own annotations, or those of the values it takes, contain `str` or `bytes`. No list is kept by
+hand: what cannot be called is reported with the reason.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ _SETS = (set, frozenset, abc.Set, abc.MutableSet, abc.Container)
 
 
 class NotMadeError(Exception):
-    """No value of this type can be made of a text alone: it stands for something of the world."""
+    """No value of this type can be made from a text alone: it represents something in the outside world."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class TextFunction:
         return {name: make(hint, text) for name, hint in self.hints.items()}
 
     def run(self, arguments: Mapping[str, Any]) -> None:
-        """Call it, and exhaust what it returns where that is an iterator."""
+        """Call it, and exhaust what it returns if that is an iterator."""
         keyword = dict(arguments)
         own = [keyword.pop("self")] if self.owner else []
         positional = [keyword.pop(name) for name in self._positional if name in keyword]
@@ -243,7 +243,7 @@ def _first(hints: tuple[Any, ...], text: str, deep: int) -> Any:
 
 
 def _several(hint: Any, text: str, deep: int) -> list[Any]:
-    """Return the text whole and in its lines: what grows may be one part, or how many there are."""
+    """Return the text whole and line by line: what grows may be one part, or the number of parts."""
     if hint in (str, bytes):
         lines: list[Any] = text.split("\n")
         return lines if hint is str else [line.encode() for line in lines]
@@ -273,13 +273,13 @@ def _instance(hint: Any, text: str, deep: int) -> Any:
 
 
 def _hints(value: Any) -> dict[str, Any]:
-    """Return the types that a function or a class names, those its module imports for type checkers alone included."""
+    """Return the types that a function or a class names, including those its module imports only for type checkers."""
     return typing.get_type_hints(value, localns=_for_checkers(getattr(value, "__module__", "")))
 
 
 @functools.cache
 def _for_checkers(module: str) -> dict[str, Any]:
-    """Return what stands below `if TYPE_CHECKING:` in a module, imported."""
+    """Return what a module imports below `if TYPE_CHECKING:`."""
     found: dict[str, Any] = {}
     if not module.startswith("skilld"):
         return found
@@ -294,7 +294,7 @@ def _for_checkers(module: str) -> dict[str, Any]:
 
 @functools.cache
 def _fields(hint: Any) -> dict[str, Any]:
-    """Return what a value of a type is made of: a dataclass's fields, a protocol's attributes, a named tuple's."""
+    """Return what a value of a type consists of: the fields of a dataclass or named tuple, a protocol's attributes."""
     if not inspect.isclass(hint) or not hint.__module__.startswith("skilld"):
         return {}
     if dataclasses.is_dataclass(hint):

@@ -1,8 +1,8 @@
 """A real `systemd --user` of a plain user, without a systemd that runs the machine.
 
-The manager gets a control group, mount namespace and /run of its own, all made by root, and then runs as a user that
-has nothing else here. Commands are run beside it, in its namespaces, as that user. Nothing of the machine changes but a
-control group and a temporary folder, which go with it.
+The manager gets its own control group, mount namespace and /run, all made by root, and then runs as a user that has
+nothing else here. Commands are run beside it, in its namespaces, as that user. Nothing on the machine changes except a
+control group and a temporary folder, which are removed with it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class UserManager:
         }
 
     def run(self, *command: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a command as the user, beside the manager, and return what came of it."""
+        """Run a command as the user, beside the manager, and return its result."""
         inside = ("nsenter", f"--target={self.process.pid}", "--mount", "--cgroup", f"--wd={self.home}")
         return subprocess.run(
             [*inside, *_AS_USER, *command],
@@ -141,7 +141,7 @@ def _start(group: Path, home: Path, runtime: Path, log: Path) -> subprocess.Pope
 
 
 def _hidden() -> Sequence[str]:
-    """Return the folders that Python and skilld are in, each with the folder above that keeps the user out of it."""
+    """Return the folders of Python and skilld, each with the folder above it that keeps the user out."""
     pairs: list[str] = []
     for shown in (ROOT, Path(sys.base_prefix)):
         closed = [folder for folder in (shown, *shown.parents) if not folder.stat().st_mode & 0o001]

@@ -65,11 +65,11 @@ def wait_in_time(
 
 
 def _processor_time() -> float:
-    """Return the seconds that this process used, and those of its children that have ended."""
+    """Return the seconds that this process and its ended children used."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def pause(seconds: float) -> None:
-    """Let time pass where time itself is what the other side looks at: the rhythm of a person's keys."""
+    """Let time pass where the other side looks at time itself: the rhythm of a person's keys."""
     _never.wait(seconds)

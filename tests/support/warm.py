@@ -1,11 +1,11 @@
-"""Starts skilld as a fork of a process that has imported it: a tenth of the processor time of a Python of its own.
+"""Starts skilld as a fork of a process that has imported it, for a tenth of the processor time of a new Python.
 
-One server (`support.warm_server`) for all processes of a pytest, and one for fault tests, which change Python at its
-start (tests/faults/inject); each is started when it is first needed and gone with pytest. Its children have what an
-exec'd program has (folder, environment, streams, session, terminal, umask, signals, exit code), so what a test can see
-of a verb is the same; `fits` says for which ones that holds. What is about how a program comes to be (its start, its
-imports, entry points, what /proc shows of it) starts a true one, and so does everything where SKILLD_TEST_WARM is 0,
-and on macOS, whose frameworks do not bear a fork.
+One server (`support.warm_server`) serves all processes of a pytest run, and another serves fault tests, which change
+Python at its start (tests/faults/inject). Each is started when it is first needed and ends with pytest. Its children
+have what an exec'd program has (folder, environment, streams, session, terminal, umask, signals, exit code), so a test
+sees the same of a verb; `fits` says for which programs that holds. A test about how a program starts (its imports,
+entry points, what /proc shows of it) starts a real one. So does everything if SKILLD_TEST_WARM is 0, and on macOS,
+whose frameworks do not survive a fork.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class _Server:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it has ended, or is that of the process that this one was forked from."""
+        """Whether it has ended, or belongs to the process that this one was forked from."""
         return self.owner != os.getpid() or (self.process is not None and self.process.poll() is not None)
 
 
@@ -150,7 +150,7 @@ def _may_fork() -> bool:
 
 
 def fits(environment: Mapping[str, str], typed: str = "") -> bool:
-    """Whether a fork can stand for a program with this environment and this on its standard input."""
+    """Whether a fork can replace a program with this environment and this standard input."""
     at_start = {name for name in environment if name.startswith(_AT_START)}
     path = environment.get("PYTHONPATH", "")
     return (
@@ -205,7 +205,7 @@ def _request(command: Sequence[str], folder: Path, environment: Mapping[str, str
 
 
 class Process(Protocol):
-    """What tests do with a process that they have started, by `subprocess.Popen` or by `start`."""
+    """What tests do with a process that they started, with `subprocess.Popen` or with `start`."""
 
     pid: int
     returncode: int | None
@@ -263,7 +263,7 @@ def _text(data: bytes) -> str:
 
 
 def start_worker(command: list[str], **options: Any) -> Any:
-    """Start what a daemon starts as `subprocess.Popen` would, but as a fork where it can be; all else as ever."""
+    """Start what a daemon starts as `subprocess.Popen` would, but as a fork if possible; everything else as usual."""
     environment = options.get("env") or {}
     at_start = {name for name in environment if name.startswith(_AT_START)}
     if not warm_server.is_child_of_daemon(command) or at_start - _NO_MATTER or not _may_fork():

@@ -1,13 +1,12 @@
 """The server of `support.warm`: it has imported skilld, run none of it, and forks a child for each program asked for.
 
-A child is made to be what an exec'd one would be: its standard streams, folder, whole environment, umask, session and
-terminal are those of the request, its signals the default ones, no other file is open, and it ends as Python ends. The
-only thing it shares with its neighbours is that skilld is imported. `python warm_server.py NUMBERS PADDING`: the socket
-and, where several processes share it, the one that they connect to; and room for the command that the kernel shows of
-a child.
+A child is set up like an exec'd one: its standard streams, folder, whole environment, umask, session and terminal are
+those of the request, its signals are the default ones, no other file is open, and it ends as Python does. The only
+thing it shares with its neighbours is that skilld is imported. `python warm_server.py NUMBERS PADDING`: the socket, the
+one that processes connect to if several share it, and room for the command line that the kernel shows for a child.
 
-What may ask a model or counts tokens is forked from a fork of the server that has litellm and the tokenizer too: the
-fewer of their 220 MB a process has, the less a fork of it costs.
+Programs that may ask a model or count tokens are forked from a fork of the server that also has litellm and the
+tokenizer: the fewer of their 220 MB a process has, the less a fork of it costs.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _FIRST_CALL = (
 class Running:
     """A child: its end is reported on `reports`; `master` is the other side of its terminal, if it has one.
 
-    An owned one ends with whoever asked for it.
+    An owned one ends with the process that asked for it.
     """
 
     def __init__(self, pid: int, reports: socket.socket, master: int, *, is_owned: bool) -> None:
@@ -205,7 +204,7 @@ class Server:
         return self._large[1]
 
     def _detach(self) -> None:
-        """In a fork: have no collector close a number that is another file's by then."""
+        """In a fork: keep the collector from closing a number that belongs to another file by then."""
         signal.set_wakeup_fd(-1)
         reports = [child.reports for child in self._children.values()]
         large = [self._large[1]] if self._large else []
@@ -280,7 +279,7 @@ def run_program(request: dict[str, Any], streams: list[int], slave: int, lends: 
 
 
 def keep_out() -> None:
-    """Take from root, and from all that it starts, the right to read and write everything (capabilities(7))."""
+    """Take the right to read and write everything (capabilities(7)) from root and from all that it starts."""
     libc, read_and_write = ctypes.CDLL(None, use_errno=True), (1, 2)
     version, held = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     failed = libc.capget(version, held)
@@ -293,7 +292,7 @@ def keep_out() -> None:
 
 
 def _show(command: list[str], environment: Mapping[str, str]) -> None:
-    """Have the kernel show these as those of this process (/proc/PID): programs and tests look who is who."""
+    """Make the kernel show these for this process (/proc/PID), because programs and tests look them up."""
     with suppress(OSError, ValueError):
         numbers = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         variables = [f"{name}={value}" for name, value in environment.items()]
@@ -305,7 +304,7 @@ def _show(command: list[str], environment: Mapping[str, str]) -> None:
 
 
 def _show_below(daemon: int) -> None:
-    """Have skilld see the daemon that asked for this process above it: a verb may look for it, by the kernel's word."""
+    """Make skilld see the daemon that asked for this process above it, because a verb may look for it in /proc."""
     from skilld.caller import tree
 
     read, own = tree._read_process, str(os.getpid())
@@ -332,7 +331,7 @@ def _fill_streams() -> None:
 
 
 def _code_of(main: Callable[[], int | None]) -> int:
-    """Run it as `sys.exit(main())` in a module of its own would end."""
+    """Run it, and return the exit code that `sys.exit(main())` would give."""
     try:
         return main() or 0
     except SystemExit as end:
@@ -355,7 +354,7 @@ def finish(code: int) -> int:
 
 
 def ask_for(control: socket.socket, request: Mapping[str, Any], streams: list[int]) -> socket.socket:
-    """Ask the server for a child with these standard streams; returns where its number and its end are told."""
+    """Ask the server for a child with these standard streams; return where its number and its end are reported."""
     reports, theirs = socket.socketpair()
     umask = os.umask(0o77)
     os.umask(umask)
@@ -367,7 +366,7 @@ def ask_for(control: socket.socket, request: Mapping[str, Any], streams: list[in
 
 
 class Started:
-    """A child of the server, as `subprocess.Popen` shows its own."""
+    """A child of the server, with the interface of `subprocess.Popen`."""
 
     def __init__(self, control: socket.socket, request: Mapping[str, Any], streams: list[int]) -> None:
         self._told = ask_for(control, request, streams)
@@ -422,7 +421,7 @@ def is_child_of_daemon(command: Sequence[str]) -> bool:
 
 
 class LentWorker(Started):
-    """What the server forks for a `run` of it: a worker, or a verb that is run as one. It sees `below` above it."""
+    """What the server forks for a `run`: a worker, or a verb that is run as one. It sees `below` above it."""
 
     def __init__(
         self,
@@ -446,7 +445,7 @@ class LentWorker(Started):
 
 
 def lend_workers(number: int, *, kept_out: bool = False) -> None:
-    """Have workers be forked by the server; everything else is started as ever."""
+    """Let the server fork workers; everything else is started as usual."""
     from skilld.worker import spawn
 
     control, turn = socket.socket(fileno=number), threading.Lock()
@@ -461,7 +460,7 @@ def lend_workers(number: int, *, kept_out: bool = False) -> None:
 
 
 def is_large(request: Mapping[str, Any]) -> bool:
-    """Whether a program may ask a model through litellm, or counts tokens. One taken for another loads that then."""
+    """Whether a program may ask a model through litellm, or count tokens. One judged wrongly loads them itself."""
     environment: Mapping[str, str] = request["environment"]
     if request.get("asks") or not _LARGE.isdisjoint(request["command"]):
         return True
@@ -474,7 +473,7 @@ def is_large(request: Mapping[str, Any]) -> bool:
 
 
 class _Imported(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """A library that is imported already, and among the modules only once somebody imports it, as in a new process."""
+    """A library that is already imported, but is among the modules only once it is imported, as in a new process."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -496,7 +495,7 @@ class _Imported(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def load() -> None:
-    """Load skilld as `load_skilld` does, and settle as what is forked from now on."""
+    """Load skilld as `load_skilld` does, and use this for what is forked from now on."""
     load_skilld()
     importlib.import_module("git_clock").use_real_git_for_readers()  # it lies beside this script
     _settle()
