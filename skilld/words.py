@@ -27,7 +27,7 @@ def _words_by_language(lines: list[str]) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(group) for group in groups if group)
 
 
-# Function words and cue words of all languages: they tell the language of a text, but not its topic.
+# Function words and cue words of all languages: they show the language of a text, but not its topic.
 _LANGUAGE_WORDS = _words_by_language(Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines())
 _ENGLISH = 0
 # Without names that are pronouns in Polish and Italian: "use vi keys" is not "use emacs keys".

@@ -170,7 +170,7 @@ _PLACEHOLDER = re.compile(
     r"(\$\{@:\d+(?::\d+)?\}|\$\{(?:\d+|@|ARGUMENTS):-[^}$]*\}|\$(?:\d+|@|[A-Z][A-Z0-9_]*)|!`[^`\n]*`)"
 )
 _WORD = re.compile(r"\w")
-_MIN_BLANKS = 3  # of a template behind which a client may append arguments; a shorter one begins many prompts
+_MIN_BLANKS = 3  # of a template after which a client may append arguments; a shorter one begins many prompts
 
 
 def no_templates(folder: str | None) -> Sequence[str]:

@@ -29,7 +29,7 @@ def same_exception(change: str, ban: str) -> bool:
     return bool(EXCEPTION.search(change)) or not EXCEPTION.search(ban)
 
 
-# Nothing but the use of a call, of a dotted name or of what is in backticks: "don't remove setwd()" is no such ban.
+# Only the use of a call, a dotted name or what is in backticks: "don't remove setwd()" is not such a ban.
 _CODE_BAN = re.compile(
     r"\b(?:do not|don['\u2019]?t|never|not|no|avoid|nie(?:mals)?|nicht|kein\w{0,2})\s"
     r"(?:(?:ever|again|use|using|call|calling|any|the|more|mehr)\s){0,3}"

@@ -12,7 +12,7 @@ from skilld.values import value_class
 
 LINE_KINDS = ("step", "rule", "check", "pitfall")
 _MAX_LINES, _MAX_TITLES = 40, 3  # of one skill
-_MAX_TEXT = 400  # characters: what is longer is no line
+_MAX_TEXT = 400  # characters: anything longer is not a line
 
 
 @value_class

@@ -200,7 +200,7 @@ def _is_lasting(text: str) -> bool:
 # agent's last words count, nothing pasted from elsewhere (docs/decisions/0025).
 
 _MIN_PASSED_BACK = 40  # characters: a shorter text may be a name that both use
-# An order about the passed text, and one that goes beyond it: an order for the present case alone is no rule.
+# An order about the passed text, and one that goes beyond it: an order for the present case alone is not a rule.
 _ORDER = re.compile(
     r"""^\W*(?:(?:please|ok|okay|yes|right|then|so|now|and|bitte|por\s+favor|s'il\s+te\s+pla[iî]t)\W+)*
       (?:fix|apply|follow|do|address|correct|change|clean|sweep|enforce|respect|obey|repair|mend|

@@ -17,7 +17,7 @@ def only_imports(text: str) -> bool:
     return _IMPORTS.fullmatch(text) is not None
 
 
-# What a command does, or a folder holds, is no rule about it: "`npm test` runs the tests", "| `make` | build |",
+# What a command does, or a folder contains, is not a rule about it: "`npm test` runs the tests", "| `make` | build |",
 # "**Models** (`app/models`): tables".
 _COMMAND_REFERENCE = re.compile(
     r"[^\w`]*`[^`\n ]+ [^`\n]+`\s*(?:[-–—:|#]|->|→)"

@@ -143,7 +143,7 @@ def collect(project: Path) -> dict[str, Any]:
     this as what the person wants.
     """
     store = common.store_or_empty()
-    folders = [*folders_to_top(project)]  # an agent that is started below the top of a project loads those above, too
+    folders = [*folders_to_top(project)]  # an agent that is started below the top of a project also loads those above
     near = {skill.path: skill for folder in folders for skill in inventory.project_skills(folder)}
     skills = inventory.sorted_by_use(inventory.skills_to_offer([*near.values()], project))
     now = time.time()

@@ -53,7 +53,7 @@ log = get_logger()
 
 # Periodic checks: events make skilld fast, these make it reliable.
 _SWEEP_SECONDS = 30  # of new folders and errands as well
-_FULL_SWEEP_SECONDS = 600  # of folders in which nothing happened lately, too
+_FULL_SWEEP_SECONDS = 600  # also of folders in which nothing happened lately
 _RECENT_SECONDS = 300.0
 _LOOK_SECONDS = 5  # for due batches, the person's decisions, a resumed pause
 _HEARTBEAT_SECONDS = 20

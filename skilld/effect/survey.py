@@ -73,7 +73,7 @@ _SUFFIX_TERMS = {
     "yml": "yaml",
 }
 _MAX_ASK, _MAX_COMMAND = 1000, 500  # characters of one
-# Commands that may name a check but are none.
+# Commands that may name a check but are not checks.
 _INSPECTION_COMMAND = re.compile(r"\s*(?:cat|cp|echo|find|git|grep|head|less|ls|mkdir|mv|rg|rm|sed|tail|touch|wc)\b")
 _MAX_TOOLS, _MAX_NAME = 50, 60  # of a session; characters
 _WORD = re.compile(r"[^\W_]+")

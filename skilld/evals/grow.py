@@ -69,7 +69,7 @@ def _opt_out_reason(session: Session) -> str | None:
         return str(error)
 
 
-_MIN_STEMS = 2  # of a request: a shorter one, such as "go on", asks for nothing by itself
+_MIN_STEMS = 2  # of a request: a shorter one, such as "go on", asks for nothing on its own
 _MAX_REQUEST = 4000  # characters
 _MAX_CHANGE = 600
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")

@@ -32,7 +32,7 @@ _ACTIVE_PATTERN = re.compile(r"</?\w[^<>]*>|[`<>@!\[\]|*_]|\$(?=[({A-Z])")
 # The same for a rule, whose code and names must not be changed: a rule with one of these is not copied.
 _UNFIT_PATTERN = re.compile(r"[<>@\[\]|*]|!`|\$[({A-Z]|``|\{\{")
 _PLAIN_PATH_PATTERN = re.compile(r"[\w./ +-]+")  # a path that can stand between backticks
-# Headings that do not tell when a rule applies.
+# Headings that do not say when a rule applies.
 _GENERIC_HEADINGS = frozenset({"rules", "rule", "facts", "conventions", "notes", "guidelines", "instructions"})
 
 _HEADING = "## Skills\n"
@@ -80,7 +80,7 @@ def list_skill(skill: Skill, text: str, files: Collection[Path]) -> ListedSkill:
 def find_conflicts(own: str, skills: Iterable[ListedSkill]) -> list[Conflict]:
     """Return the contradictions between skills and an instruction file without its managed block."""
     lines = list(islice(rules(own), _MAX_LINES))
-    contradict = cache(contradicts_clearly)  # the same words often stand in several lines
+    contradict = cache(contradicts_clearly)  # the same words are often in several lines
     return [
         Conflict(line.line, line.text, str(one.skill.path), rule.line, rule.text)
         for one in skills

@@ -196,7 +196,7 @@ class Counts:
     refusals: Mapping[str, int] = field(default_factory=dict)
     learnings: int = 0
     since: str = ""
-    said: tuple[str, ...] = ()  # what was said although a file already has it, the newest first
+    said: tuple[str, ...] = ()  # what was said although a file already contains it, the newest first
     said_since: int = 0  # how many of these are newer than the newest proposal
     ran: bool = True
     spent: str = ""
@@ -219,4 +219,4 @@ class Facts:
     counts: Counts | None  # None if the database cannot be read
     blocked: tuple[BlockedWork, ...] = ()
     repeated: tuple[tuple[str, int], ...] = ()  # rules by file and line, each with its number of sessions
-    found: tuple[Check, ...] = ()  # what nobody has to weigh: each is a warning or a failure as it is
+    found: tuple[Check, ...] = ()  # nothing to weigh here: each is a warning or a failure as it is

@@ -85,7 +85,7 @@ def _is_near(proposal: Proposal, learning: Learning) -> bool:
     """Whether a proposal holds in the project of a learning."""
     if proposal.target is TargetKind.PERSONAL or proposal.path == learning.place:
         return True
-    folder = proposal.repo or str(Path(proposal.path).parent)  # what is said already is in no repository of skilld's
+    folder = proposal.repo or str(Path(proposal.path).parent)  # what is already said is in no repository of skilld's
     project = Path(learning.project or "/")
     return project.is_relative_to(folder) or is_same_project(project, Path(folder))
 

@@ -152,7 +152,7 @@ def _agreeing_operations(
                 if step is None or fold(step.anchor) not in against:
                     break
                 mine, theirs = topic_stems(update.change), topic_stems(step.anchor)
-                if not (theirs <= mine or mine <= theirs):  # the old line says something else, too
+                if not (theirs <= mine or mine <= theirs):  # the old line also says something else
                     break
                 kind = Kind.CHANGE_STEP
                 if once and fold(update.change.rstrip(".")) in fold(step.text):

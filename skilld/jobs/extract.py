@@ -42,7 +42,7 @@ def extract_updates(job: ExtractUpdates, redact: Redact, keep: Callable[[WindowR
             failed = replace(result, detail=str(error), usage=backend.usage - before)
             if isinstance(error, RetryError):
                 return replace(failed, outcome=Outcome.RETRY, retry_after=error.after)
-            if error.remedy:  # a configuration problem: the next window would fail, too
+            if error.remedy:  # a configuration problem: the next window would fail as well
                 return replace(failed, outcome=Outcome.FAILED, remedy=error.remedy)
             answer = replace(answer, unusable=str(error))
         keep(replace(answer, usage=backend.usage - before))

@@ -112,7 +112,7 @@ _UNKNOWN = re.compile(
     r"(?:^|[^\w'-])(?P<place>in|on|for)\s+(?:the|our|my)\s+[`'\"]?(?P<name>[\w.-]+)[`'\"]?\s+repo(?:sitory)?\b",
     re.IGNORECASE,
 )
-# Not names: they tell which copy of a repository is meant, or what is in it.
+# Not names: they say which copy of a repository is meant, or what is in it.
 _NO_NAME = frozenset(
     """
     actual base bare code cloned current default empty entire existing external forked full git github gitlab global

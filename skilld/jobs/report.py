@@ -18,7 +18,7 @@ from skilld.types import Cause, Evidence, Kind, Message, Outcome, Proposal, Skil
 
 _MAX_QUOTE = 200  # characters
 _CONFIDENCE = 0.2
-_STATED = 0.8  # confidence for what is taken back: an order is no complaint
+_STATED = 0.8  # confidence for what is taken back: an order is not a complaint
 
 
 @dataclass

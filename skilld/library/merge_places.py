@@ -286,7 +286,7 @@ def _behind_previous(wanted: Wanted, ground: Ground) -> Spot | None:
     one = wanted.passage
     last = next((other for other in wanted.before if other.passage.path == one.path), None)
     if one.kind is BlockKind.PARAGRAPH and wanted.near:
-        last = Neighbour(one, wanted.near)  # other sentences of it stand there
+        last = Neighbour(one, wanted.near)  # other sentences of it are there
     same = ground.find(last.text, last.passage, near=True, last=last.text in wanted.done) if last else None
     if last is None or same is None or (one.is_item and not last.passage.is_lead):
         return None

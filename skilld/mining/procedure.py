@@ -87,7 +87,7 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     done = {one.session: [*_runs(one, reviewed=reviewed)] for one in episodes}
     if reviewed:
         columns = shared_kinds(done)
-    else:  # of what was done again, the last time counts: a check is at the end
+    else:  # if something was done again, the last time counts: a check is at the end
         last = {session: [*dict.fromkeys(reversed(runs))][::-1] for session, runs in done.items()}
         columns = [one for one in shared_kinds(last) if len(one) >= len(done) * _min_share(one)]
     names = Variables(episodes)
@@ -369,7 +369,7 @@ def _what_worked(episode: Episode, failed: int, steps: Mapping[ActionRun, Step])
         if any(one.edits or (step is None and one.text not in before) for one, step in between):
             return None  # the code was at fault, or perhaps a command helped that is no step
         new = dict.fromkeys(step.text for one, step in between if step is not None and one.text not in before)
-        return (tuple(new), True) if new else None  # the log does not tell which of them was needed
+        return (tuple(new), True) if new else None  # the log does not show which of them was needed
     if CHECK_PATTERN.search(action.text):  # what passes once code was changed is no other way to run it
         later = [*takewhile(lambda each: not each[0].edits, later)]
     near = [

@@ -357,7 +357,7 @@ def outcomes(store: Store, source: Source, since: float, context: ProposalContex
     doubtful = [one for found in likely for one in found.asked if one.comment in own]
     if theirs := set(context.by_agents(doubtful)) if doubtful else set():
         likely = recurring_requests(one for one in asked if one.comment not in theirs)
-    # A decision of the person stands, even if reviewers ask again.
+    # The person's decision stands, even if reviewers ask again.
     decided = [replace(one, decided_at=_FAR_FUTURE) for one in store.proposals.in_states([*State])]
     return [_outcome(found, ProposalHistory(decided), context) for found in likely]
 

@@ -381,7 +381,7 @@ def folders_around(folder: str) -> Iterator[Path]:
     yield from folders_to_top(here)
 
 
-# Selecting past sessions. A session whose log does not tell its cost or end is kept, and counted for the report.
+# Selecting past sessions. A session whose log does not show its cost or end is kept, and counted for the report.
 
 
 @value_class

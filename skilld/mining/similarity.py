@@ -108,7 +108,7 @@ def _command_start(text: str) -> tuple[str, ...]:
 
 # Where two commands differ.
 
-_SEPARATORS = "/_.=:-@,\"' "  # a blank stands only within quotes
+_SEPARATORS = "/_.=:-@,\"' "  # blanks occur only within quotes
 # Flags followed by a text for people, with its name; and flags followed by NAME=VALUE.
 _TEXT_FLAGS = {
     "-m": "message", "-am": "message", "--message": "message", "--title": "title", "--subject": "subject",
@@ -171,7 +171,7 @@ def differs_in_variables(one: ActionRun, other: ActionRun) -> bool:
             gap = find_gap(mine[number], theirs[number], previous, branches=one.reviewed)
             if gap is None and not differs_in_numbers(mine[number], theirs[number]):
                 return False
-            if gap and " " in gap.before + gap.behind and not gap.said:  # of a quoted text only what was asked for
+            if gap and " " in gap.before + gap.behind and not gap.said:  # in a quoted text, only what was asked for
                 value, its = (w[len(gap.before) : len(w) - len(gap.behind)] for w in (mine[number], theirs[number]))
                 if not _is_asked(value, its, one, other):
                     return False

@@ -248,7 +248,7 @@ def _titled(
 
 _ADD_PATTERN = re.compile(r"\A(?:git|hg|jj) (?:-C \S+ )?(?:add|stage)\b")
 _COMMIT_PATTERN = re.compile(r"\b(?:git|hg|jj) (?:-C \S+ )?commit\b")
-# Without `-a`, which adds by itself.
+# Without `-a`, which adds on its own.
 _BARE_COMMIT_PATTERN = re.compile(
     r"\bgit (?:-C \S+ )?commit\b(?!(?: [^`\s]{1,200}){0,20}? (?:-[a-z]{0,9}a[a-z]{0,9}|--all)\b)"
 )

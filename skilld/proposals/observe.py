@@ -270,7 +270,7 @@ def _with_place(
     is_taken = found.how == "lines" and not change.signature[1]  # what it removes may have moved
     if is_undecided(proposal):
         is_out = found.seen is GitStatus.NOTHING or is_taken
-    else:  # what was decided against holds where the section is now
+    else:  # a decision against it applies where the section is now
         is_out = change.declined and found.seen in {GitStatus.NOTHING, GitStatus.REVERTED}
     if is_out:
         moved = find_section(repo, proposal, change, {tip: one.relpath for tip, one in there.items()})
@@ -373,7 +373,7 @@ def _staged_alone(repo: Repo, top: str | None, proposals: Sequence[Proposal], ti
     bases = [one.base for one in proposals if one.commit]
     if top is None or not {f"^{tip}" for tip in tips}.issubset(range_above(repo, bases)):
         return set()
-    with suppress(SkilldError):  # whoever needs the branch says what is wrong with it
+    with suppress(SkilldError):  # whoever needs the branch reports what is wrong with it
         return {*list_staged(repo, top, bases)}
     return set()
 

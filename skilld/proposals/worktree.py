@@ -105,7 +105,7 @@ def prepared_worktree(proposal: Proposal, title: str, command: tuple[str, ...]) 
             yield ready
 
 
-# What git writes to the git directory before a commit fails, and nobody asked for.
+# What git writes to the git directory before a commit fails, which nobody asked for.
 _GIT_FILES = "AUTO_MERGE", "COMMIT_EDITMSG", "MERGE_MSG", "ORIG_HEAD"
 
 

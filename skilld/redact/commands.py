@@ -90,7 +90,7 @@ def _programs() -> re.Pattern[str]:
 _OPTION_MARKS = (
     (" -", re.compile(r" -[pPaUuvwkNbsdn-]")),
     *(
-        (word, re.compile(rf"(?<={word}) \S"))  # at the blank, so that the program stands before it
+        (word, re.compile(rf"(?<={word}) \S"))  # at the blank, so that the program comes before it
         for word in ("sqlplus", "wpa_passphrase", "nmcli", "rabbitmqctl", "rclone", "SecureString")
     ),
     *((sign, re.compile(sign)) for sign in ("pass:", " /p:", " /rp ", " /RP ", "_pw ")),

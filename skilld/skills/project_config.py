@@ -22,7 +22,7 @@ from skilld.types import TargetKind
 from skilld.values import value_class
 
 PROJECT_CONFIG = ".skilld.toml"
-SKIPPED = "Skipped because of"  # begins what is told of an invalid one
+SKIPPED = "Skipped because of"  # begins the message about an invalid one
 _KEYS = frozenset(("enabled", "ignore", "never", "targets"))
 _MAX_CONFIG_BYTES = 64 * 1024
 _MAX_NAME = 255  # characters of a file's name

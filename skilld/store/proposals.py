@@ -28,7 +28,7 @@ from skilld.types import (
 )
 
 TAKEN_BACK_PREFIX = "you may have taken this back since: "  # of a flag; the words follow
-SAID_ELSEWHERE_PREFIX = "you said it to "  # of a flag; the agents follow, and the one that the proposal is to tell
+SAID_ELSEWHERE_PREFIX = "you said it to "  # of a flag; the agents follow, and the one that the proposal is meant for
 _TWIN_PATTERN = re.compile(r"the \w+ proposal (?P<id>\w+) asks for the same in (?P<where>.*?)(?:, which has it now)?")
 
 UNWANTED_STATES = (State.REJECTED, State.REVERTED, State.DROPPED)

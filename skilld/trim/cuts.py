@@ -22,7 +22,7 @@ from skilld.types import Operation
 from skilld.values import value_class
 from skilld.words import content_stems
 
-NOTHING = "nothing"  # what is lost with a cut of what is said elsewhere
+NOTHING = "nothing"  # what is lost by cutting what is said elsewhere
 MAX_SHOWN = 120  # characters shown of removed text
 
 

@@ -89,7 +89,7 @@ class Match:
     demands: bool = False
     before: tuple[tuple[int, str], ...] = ()
     narrower: tuple[tuple[int, str, str], ...] = ()
-    marked: bool = False  # words beside it make it a rule, too
+    marked: bool = False  # words beside it also make it a rule
     of_code: bool = False  # says what all code of a kind must have, which no product does
     likelihood: float = 0.0  # that it says something lasting, once it is weighed
 
@@ -118,7 +118,7 @@ def find_lasting(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     return list(_find_lasting(text, copied_before(text, agent_texts)))
 
 
-@lru_cache(maxsize=16)  # a turn's are looked for by what hears, takes back and passes over
+@lru_cache(maxsize=16)  # those of a turn are needed to find rules, retractions and what was passed over
 def _find_lasting(text: str, agent_texts: tuple[str, ...]) -> tuple[Match, ...]:
     turn = _read_turn(text, agent_texts)
     described = turn.long or turn.ordered

@@ -22,7 +22,7 @@ from skilld.words import content_stems
 
 LIKELY = 0.65  # with a skill in use that a clause is about
 LIKELY_ALONE = 0.9  # without one
-_UNLIKELY = 0.15  # what the grammar heard is then kept, and not proposed
+_UNLIKELY = 0.15  # what the grammar found is then kept but not proposed
 _ABOUT_A_LINE = frozenset({Cue.CORRECTION, Cue.TAKEN_UP})  # the line of the skill shows what is meant
 _UNSURE = 0.5  # at most, of a clause in a long description or a specification
 _STRENGTH = 0.7  # of what is likely

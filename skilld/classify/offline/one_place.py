@@ -12,7 +12,7 @@ from skilld.types import SkillDoc
 
 # Cues that need no lasting word.
 _UNMARKED = frozenset({Cue.PRACTICE, Cue.LIKELY, Cue.CORRECTION, Cue.TAKEN_UP})
-# One machine: "glas02", "web-03", "db1.internal", "10.0.0.5"; "python3", "utf8" and "s3" are none.
+# One machine: "glas02", "web-03", "db1.internal", "10.0.0.5"; "python3", "utf8" and "s3" are not machines.
 _MACHINE = caseless(
     r"(?<![\w./-])(?:[a-z]{2,20}-?0\d{1,2}(?:\.[a-z][\w.-]{1,60})?"
     r"|(?:srv|server|web|db|app|node|host|vm|worker|build|prod|stage|staging|nas|gpu|proxy|gw|mail)-?\d{1,3}(?:\.[a-z][\w.-]{1,60})?"

@@ -24,7 +24,7 @@ from skilld.words import content_stems, has_negation, stems
 
 _MAX_LENGTH = 280  # characters
 _MAX_INPUT = 1000  # characters considered of a match
-_MIN_COUNT = 2  # stems: "always do it" is no rule
+_MIN_COUNT = 2  # stems: "always do it" is not a rule
 _MIN_WORDS = 4  # "always keep a backup"
 _MAX_HEADS = 3  # openings in a row, as in "please make sure you don't"
 
@@ -96,7 +96,7 @@ _STANDS_ALONE = compiled(
     r"|^be (?:more |less |very )?\w+"
 )
 _COMMA = re.compile(r",\s+")
-# What only says where, when or how, without a comma, behind which the order would stand.
+# What only says where, when or how, without a comma, after which the order would come.
 _FRAGMENT = compiled(
     r"^(?:(?:always|never|only|just|not|do not|but|and|also|even|except|or) )*"
     r"(?:(?P<when>where|when|whenever|if|unless|except|until)|in|on|at|as|with|without|for|from|to|by|below|above|under"

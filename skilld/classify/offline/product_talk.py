@@ -50,7 +50,7 @@ class ProductTalk:
 
     def __init__(self) -> None:
         self._turns = 0  # further ones for which it may continue
-        self._built = 0  # further ones in which a look is that of what was ordered
+        self._built = 0  # further ones in which a look is that of the thing that was ordered
 
     @property
     def goes_on(self) -> bool:
@@ -65,7 +65,7 @@ class ProductTalk:
         return kept
 
 
-@lru_cache(maxsize=16)  # what is heard in a turn is asked about, and what is passed over
+@lru_cache(maxsize=16)  # what is found in a turn is asked about, and what is passed over
 def _speaks_of_product(text: str) -> bool:
     """Whether a turn says what a product must do, and states no explicit rule."""
     return is_specification(text) or (

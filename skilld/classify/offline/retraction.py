@@ -32,7 +32,7 @@ from skilld.types import Message, Update
 from skilld.words import content_stems, has_negation, stems
 
 _MAX_TURNS_BACK = 2  # "scratch that" can refer to so many turns back if it names nothing
-_MIN_SAID = 2  # content words of what was said since, which "forget it" then means
+_MIN_SAID = 2  # content words in what was said since, which "forget it" then means
 _MAX_TURNS_UNTIL_UNDONE = 4  # between a rule and its retraction
 _MIN_COMPOUND_PART = 5  # letters
 _MAX_BARE_CLAUSE = 40  # characters of a clause that retracts the last thing said, whatever it was
@@ -80,7 +80,7 @@ _TAKES_AWAY = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(r"[,;.!?](?=\s)|\n|\b(?:and|und|et|y|e)\b")
-# "Don't forget prettier", "why did you forget it?": the rule stands.
+# "Don't forget prettier", "why did you forget it?": the rule stays.
 _REMINDS = re.compile(
     r"\b(?:do not|don['’]?t|never|not|ne|n['’]|nunca|no|não|nao|non|nie|не)\W+(?:\w+\W+)?"
     r"(?:forget|oubli|olvid|esque|dimentic|zapom|забы)"
@@ -99,7 +99,7 @@ _UNDO_REPORT = re.compile(
       |(?:\S+\s){0,4}?\S{0,9}(?:убра|удал|верн|отмен|по-прежнему|削除|戻し|外し|取り消|已(?:删|移|恢|去|撤)|삭제|되돌|뺐)""",
     re.IGNORECASE | re.VERBOSE,
 )
-# "no captcha", after the person's own order to have one; "it has no captcha" only tells.
+# "no captcha", after the person's own order to have one; "it has no captcha" is only a report.
 _REFUSED_THING = re.compile(
     r"(?:^|[,.;:!?\n–—(-][^\S\n]*+"
     r"|\b(?:please|but|and|then|so|ok|with|just|bitte|und|aber|dann|y|pero|et|mais|alors|ma|mas|en|maar)\s)"

@@ -14,7 +14,7 @@ _MORE = (
 )
 _PLAIN = r"small|short|brief|concise|simple|clean|clear|terse|tidy|lean|plain|strict|detailed|(?:lower|upper)[ -]?case"
 _NOUN = r"(?!(?:is|are|be|must|should|have|keep|make|no|not|never|always|only)\b)[\w-]+"
-# "The commits smaller", and without an article only behind "I want" or with "smaller": "answers short" is plain enough.
+# "The commits smaller", and without an article only after "I want" or with "smaller": "answers short" is plain enough.
 _CHANGED = re.compile(
     rf"(?P<the>(?:the|all|our|my|your) )?(?:{_NOUN} ){{1,3}}?(?:(?P<more>{_MORE})|{_PLAIN})", re.IGNORECASE
 )

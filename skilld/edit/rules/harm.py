@@ -85,7 +85,7 @@ _KEEPING_PRIVATE = (
     rf"{verbs('mention show reveal disclose display log')}\s+{_PRIVATE}"
     rf"(?:,?\s+(?:and|or)\s+(?:{_PRIVATE}|{_PERSONAL}))?\s*(?:[.;\n]|$|\b(?:to|in|on|with|anywhere|back)\b)"
 )
-# "Store phone numbers as text": what type a column has tells nothing about anybody.
+# "Store phone numbers as text": a column's type says nothing about anybody.
 _NOT_AS_TYPE = (
     r"(?!\s+(?:(?:columns?|fields?)\s+)?as\s+(?:an?\s+)?"
     r"(?:text|strings?|varchar|citext|char|int|integers?|bigints?|numbers?|numeric|decimals?|floats?|inet|points?|uuids?|E\.164)"
@@ -122,8 +122,8 @@ _FOR_NO_CHECK = rf"{_FOR_A}(?!(?:[\w'’-]+\s+){{0,3}}(?:{_SAY}|{_CHECKED}))\w"
 # "Don't tell me what it does" is a wish for brevity; "don't ask me" gives up a say.
 _NOT_WARNING_ME = _NOT + verbs("inform notify alert warn")
 
-# What a program or a page does by itself hides nothing that an agent does: "the kiosk boots silently", "load the images
-# in the background".
+# What a program or a page does on its own hides nothing that an agent does: "the kiosk boots silently", "load the
+# images in the background".
 _BY_ITSELF = (
     "boot boots closes exits loads opens plays reconnects refreshes reloads renews restarts resumes runs starts"
 )
@@ -220,7 +220,7 @@ _PHRASES = (
     phrase(
         "watches-person",
         "It records or reveals something about the user",
-        # To look at a screenshot, or to name one, records nobody.
+        # Looking at a screenshot, or naming one, records nobody.
         near(_CAPTURE, _SCREENSHOT, 60),
         near(_SCREENSHOT, _SEND_THERE, 60),
         rf"{_SCREENSHOT}\s+(?:of\s+)?(?:my|their|your|his|her"
@@ -404,7 +404,7 @@ _PROTECTION_PHRASES = (
         near(nouns("password credential secret token key"), r"\b(?:in |as )(?:plain|clear) ?text\b"),
         near(f"(?:{_SKIP})", f"{_CHECKS}|{_TEST}", 50),
         near(f"(?:{_NOT_DOING})", f"{_CHECKS}|{_NO_PLACE}{_TESTS}", 50),
-        # Of what is forbidden, not of where: "never use floats for amounts, not even in tests", "no docstrings to
+        # What is forbidden, not where: "never use floats for amounts, not even in tests", "no docstrings to
         # tests".
         r"\b(?:not to|to not|never|do not|don['’]?t|no need to)\s+"
         + verbs("write add include create run perform do use require")

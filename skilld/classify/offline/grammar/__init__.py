@@ -77,7 +77,7 @@ class Language:
 
     # Lists that match whole words.
     vetoes = _word_list("vetoes")  # make a clause no rule
-    hedges = _word_list("hedges")  # make a clause no rule, except in a later part of it
+    hedges = _word_list("hedges")  # keep a clause from being a rule, except in a later part of it
     meanwhile = _word_list("meanwhile")  # temporary: a veto, for a model's answer too
     not_once = _word_list("not_once")  # "not just this time": says the opposite of the words for now in it
     product = _word_list("product")  # things that are built, and their users
@@ -89,14 +89,14 @@ class Language:
     elsewhere = _word_list("elsewhere")  # the beginning of a story of how others work
     comes_back = _word_list("comes_back")  # the end of such a story
     always = _word_list("adverb")  # "always", "never"
-    tells = _word_list("tells")  # what is, was or will be, beside words of time: no rule
+    tells = _word_list("tells")  # what is, was or will be, beside words for times: not a rule
     musts = _word_list("must")  # somebody or something other than the agent must
     rule_marks = _word_list("rule_marks")  # make a rule of the words beside them: "one for the handbook"
     rule_scopes = _word_list("rule_scopes")  # the same, and part of the rule: "that goes for all tests"
     acts = _word_list("acts")  # speaks to the agent, or of what only it does
     shared_acts = _word_list("shared_acts")  # of what agents and programs do
     states = _word_list("states")  # how a kind of things always is
-    reports = _word_list("reports")  # what is or was: no rule, even beside a mark
+    reports = _word_list("reports")  # what is or was: not a rule, even beside a mark
     implements = _word_list("implements")  # asks to build what was said
 
     @cached_property
