@@ -9,25 +9,16 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from skilld import __version__
+from skilld.classify.backends.paid_calls import ModelCall
 from skilld.clock import rfc3339
 from skilld.daemon import judges, recovery, settings_cache, systemd
 from skilld.daemon import schedule as nightly
 from skilld.daemon.engine import Engine
-from skilld.daemon.messages import (
-    CallReported,
-    ClockSetBack,
-    FileChanged,
-    JobDone,
-    JobPlanned,
-    Message,
-    NoticeShown,
-    Stop,
-    Tick,
-    WorkerSlot,
-)
+from skilld.daemon.messages import FileChanged, Message, Tick, WorkerSlot
 from skilld.daemon.notices import Notices
 from skilld.daemon.obstacles import Setbacks
 from skilld.daemon.reload import SettingsFile
@@ -44,6 +35,7 @@ from skilld.proposals.poll import PollSchedule
 from skilld.proposals.poll import record_observation as record_look
 from skilld.protocol import GitResult, Job, Result
 from skilld.store.batches import StoredBatch
+from skilld.store.budget import Account
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
 from skilld.types import Proposal
@@ -153,7 +145,7 @@ class Loop:
                 os._exit(128 + number)  # the second signal: exit at once
             self._stopping = True
             self.stopped_by = number
-            self._inbox.put(Stop(number))
+            self._inbox.put(lambda _: None)  # wakes the loop
 
         signal.signal(signal.SIGTERM, stop)
         signal.signal(signal.SIGINT, stop)
@@ -165,7 +157,8 @@ class Loop:
         while True:
             if (set_back := schedule.wake_if_silent()) is not None:
                 log.warning("the clock was set back, or the machine slept", seconds=round(set_back))
-                return ClockSetBack(set_back)
+                seconds = set_back
+                return lambda _: self._engine.clock_was_set_back(seconds)
             with suppress(queue.Empty):
                 return self._inbox.get(timeout=schedule.patience)
 
@@ -227,24 +220,15 @@ class Loop:
         match message:
             case Tick(name):
                 self._tick(name, now)
-            case ClockSetBack(seconds):
-                self._engine.clock_was_set_back(seconds)
-            case JobPlanned(batch, plan, kept):
-                self._engine.save_plan(batch, plan, now)
-                kept.set()
-            case CallReported(call, charge, answer):
-                self._apply_settings(now)  # a lowered budget holds from the next call on
-                answer.put(charge(call))
-            case JobDone(working, batch, result):
-                working.clear()
-                if batch is None and working is self._working:
-                    self._record_daemon_job(result, now)
-                elif batch is not None:
-                    self._finish_batch(batch, result, now)
-            case NoticeShown(why_not, digest, at):
-                self._notices.record_shown(why_not, digest, at)
-            case _:
-                pass
+            case FileChanged():
+                pass  # it was read
+            case action:
+                action(now)
+
+    def _charge(self, account: Account, call: ModelCall) -> str:
+        """Book a call as `Account.charge` does; a lowered budget holds from the next call on."""
+        self._apply_settings(time.time())
+        return account.charge(call)
 
     def _finish_batch(self, batch: StoredBatch, result: Result, now: float) -> None:
         new, waiting = self._engine.finish(batch, result, now), self._engine.new_waiting_count()
@@ -327,12 +311,14 @@ class Loop:
             return
         now = time.time()
         self._apply_settings(now)
-        seconds = self._engine.settings.worker.seconds
+        seconds, umask = self._engine.settings.worker.seconds, self._engine.host.umask
         # What was decided while skilld was not running comes before what was said since.
         if first := self._observing.first_job(now):
-            self._working.start(None, Job(first, self._engine.host.umask), seconds)
+            self._working.start(Job(first, umask), seconds, self._record_daemon_job)
         elif batch := self._engine.next_batch(now):
-            self._working.start(batch, self._engine.start(batch), seconds, self._engine.account(batch).charge)
+            done, save = partial(self._finish_batch, batch), partial(self._engine.save_plan, batch)
+            charge = partial(self._charge, self._engine.account(batch))
+            self._working.start(self._engine.start(batch), seconds, done, save, charge)
         elif news := self._engine.new_budget_reason():
             self._notices.add_trouble("budget", about_budget(news), now)
             self._warn(about_budget(news))
@@ -341,12 +327,12 @@ class Loop:
             or self._observing.job(now)
             or self._surveys.job(self._engine.settings, now)
         ):
-            charge = self._surveys.account(lambda: self._engine.settings).charge
-            self._working.start(None, Job(work, self._engine.host.umask), seconds, charge)
+            charge = partial(self._charge, self._surveys.account(lambda: self._engine.settings))
+            self._working.start(Job(work, umask), seconds, self._record_daemon_job, charge=charge)
         elif self._swept and not self._verb.busy:
             self._swept = False
             if verb := nightly.due_verb(self._engine, now):
-                self._verb.start(None, Job(verb, self._engine.host.umask), nightly.MAX_VERB_SECONDS)
+                self._verb.start(Job(verb, umask), nightly.MAX_VERB_SECONDS, lambda _result, _now: None)
 
     def _drain(self) -> None:
         """Wait a while for workers and button actions; an interrupted batch is started again later."""
@@ -358,7 +344,7 @@ class Loop:
                 message = self._inbox.get(timeout=0.2)
             except queue.Empty:
                 continue
-            if isinstance(message, JobPlanned | CallReported | JobDone):
+            if not isinstance(message, FileChanged | Tick):
                 with suppress(StoreError):  # the next start does it again
                     self._handle(message)
         self._verb.stop()

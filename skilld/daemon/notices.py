@@ -16,7 +16,7 @@ from functools import partial
 from skilld.caller.programs import AGENT_VARIABLES
 from skilld.clock import local_day
 from skilld.daemon import judges
-from skilld.daemon.messages import NoticeShown
+from skilld.daemon.messages import Message
 from skilld.logs import get_logger
 from skilld.notify import desktop, notice
 from skilld.notify.desktop import Desktop
@@ -42,7 +42,7 @@ class Notices:
         store: Store,
         settings: Notify,
         desktop: Desktop | None,
-        post: Callable[[NoticeShown], None],
+        post: Callable[[Message], None],
         environment: Mapping[str, str],
     ) -> None:
         self._store = store
@@ -94,7 +94,7 @@ class Notices:
             self._written = self._store.notices.add(now, digest.proposals, digest.causes)
             judges.mark_reported(self._store, digest.causes)
         delivery = self._desktop.show(shown, partial(self._start_action, [proposal.id for proposal in waiting]))
-        delivery.add_done_callback(lambda done: self._post(NoticeShown(done.result(), digest, now)))
+        delivery.add_done_callback(lambda done: self._post(lambda _: self.record_shown(done.result(), digest, now)))
 
     def record_shown(self, why_not: str | None, digest: Digest, at: float) -> None:
         """Record whether a notice was shown; if not, its content is shown later."""

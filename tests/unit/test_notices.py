@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from skilld.daemon import judges, notices
-from skilld.daemon.messages import NoticeShown
+from skilld.daemon.messages import Message
 from skilld.daemon.notices import Notices
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Notice
@@ -58,11 +58,11 @@ def database(tmp_path: Path) -> Iterator[Callable[[], Store]]:
 def start_notices(store: Store, screen: Screen) -> Notices:
     """Return the notices of a daemon that has just started, with a loop that takes each message at once."""
 
-    def post(message: NoticeShown) -> None:
-        made.record_shown(message.why_not, message.digest, message.at)
+    def post(message: Message) -> None:
+        assert callable(message)
+        message(NOON)
 
-    made = Notices(store, Notify(quiet_hours=""), screen, post, {})
-    return made
+    return Notices(store, Notify(quiet_hours=""), screen, post, {})
 
 
 def show_notices(notices: Notices, store: Store, now: float) -> None:

@@ -18,7 +18,7 @@ import pytest
 from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.partial_results import WindowResult
-from skilld.daemon.messages import JobDone, WorkerSlot
+from skilld.daemon.messages import Message, WorkerSlot
 from skilld.protocol import (
     AnalyseBatch,
     BatchJob,
@@ -242,11 +242,13 @@ def no_thread() -> Iterator[None]:
 @pytest.mark.usefixtures("no_thread")
 def test_if_no_thread_can_start_it_is_retried_and_nothing_leaks(bench: Bench, tmp_path: Path) -> None:
     results: list[Result] = []
-    working = WorkerSlot(
-        lambda told: results.append(told.result) if isinstance(told, JobDone) else None,
-        bench.worker("time.sleep(1000)"),
-    )
-    working.start(None, JOB, LIMIT)
+
+    def post(message: Message) -> None:
+        assert callable(message)
+        message(0.0)
+
+    working = WorkerSlot(post, bench.worker("time.sleep(1000)"))
+    working.start(JOB, LIMIT, lambda result, _: results.append(result))
     results.append(bench.run("time.sleep(1000)"))
     assert [_detail(result) for result in results] == ["this machine cannot start any more threads"] * 2
     assert processes_of(tmp_path) == {}
