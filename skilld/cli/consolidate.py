@@ -224,10 +224,10 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
     into, from_ = (console.message(str(Path(one.key).parent)) for one in (pair.keep, pair.away))
     console.say(f"  {from_} -> {into}", style="dim")
     archive = f"skilld skills archive {console.plain(found.typed)}"
+    refusal = "reverted" if any(one.state is State.REVERTED for one in found.refused) else "rejected"
     said = {
         PairStatus.OPEN: f"proposed, waiting for your decision: {', '.join(one.id for one in found.proposals)}",
-        PairStatus.REJECTED: f"you {_refusal(found)} this merge; it will not be proposed again. "
-        + _undo_advice(found.refused),
+        PairStatus.REJECTED: f"you {refusal} this merge; it will not be proposed again. " + _undo_advice(found.refused),
         PairStatus.WAITS: f"waiting {pair.why}",
         PairStatus.APART: f"not merged: {console.plain(pair.why)}{_advice_on_apart(pair)}",
     }
@@ -237,10 +237,6 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
         _print_merge(found, pair.merge, archive, dry_run=dry_run)
     if found.trouble:
         console.say(f"  not proposed: {console.message(found.trouble)}", style="yellow")
-
-
-def _refusal(found: MergeOffer) -> str:
-    return "reverted" if any(one.state is State.REVERTED for one in found.refused) else "rejected"
 
 
 def _advice_on_apart(pair: Pair) -> str:

@@ -180,7 +180,7 @@ class _Sorter:
 
     def _sort_item(self, row: Row) -> None:
         one = row.passage
-        groups = self._lists_for(one)
+        groups = self._said.steps_like(self._steps_of(one)) if one.is_step else None  # that a step may belong to
         same = self._find(one, groups)
         if same is not None:
             same = next(filter(partial(self._has_nested, one), self._said.find_literal(one, one.head, groups)), same)
@@ -196,10 +196,6 @@ class _Sorter:
             self._leave(one.text, OPPOSITE + opposite)
         else:
             row.rest = one
-
-    def _lists_for(self, one: Passage) -> frozenset[int] | None:
-        """Return the lists that a step may belong to, None for any other item."""
-        return self._said.steps_like(self._steps_of(one)) if one.is_step else None
 
     def _steps_of(self, one: Passage) -> list[Passage]:
         return [row.passage for row in self.result.rows if row.passage.group == one.group and row.passage.is_step]

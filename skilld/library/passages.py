@@ -160,11 +160,14 @@ def _section_passages(
         number += 1
         close = block.first > 0 and bool(body[block.first - 1].strip())
         item = block.kind is BlockKind.ITEM
+        lines = body[block.first : behind]
+        if item:  # without its marker and the indentation of what is nested
+            lines = [lines[0][len(block.indent + block.marker) :].strip(), *outdent(lines[1:])]
         goes_on = item and above is not None and _is_next(above, block, body)
         one = Passage(
             path,
             block.kind,
-            _item_lines(block, body[block.first : behind]) if item else tuple(body[block.first : behind]),
+            tuple(lines),
             block.last + 1 - block.first,
             block.first,
             behind,
@@ -214,12 +217,6 @@ def whole_blocks(blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[
         while block.kind is BlockKind.ITEM and at < len(blocks) and indentation(body[blocks[at].first]) > width:
             last, at = blocks[at].last, at + 1
         yield block, last + 1
-
-
-def _item_lines(item: ProseBlock, lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the lines of a list item and its nested blocks, without its marker and their indentation."""
-    first = lines[0][len(item.indent + item.marker) :].strip()
-    return first, *outdent(lines[1:])
 
 
 def outdent(lines: Sequence[str]) -> list[str]:

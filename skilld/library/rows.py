@@ -419,15 +419,6 @@ def _path_finder(home: Path, environment: Mapping[str, str]) -> Callable[[SkillU
 # Skills that are one file in several work trees of a repository: listed and compared once.
 
 
-def _work_tree(folder: Path) -> tuple[Path, Path] | None:
-    """Return the top of the work tree around a folder and what its repository's trees share, without running git.
-
-    None if there is none. Raises OSError or ValueError if it cannot be read.
-    """
-    top = find_top(folder)
-    return None if top is None else (top, git_dirs(top / ".git")[1].resolve())
-
-
 def without_copies(rows: Sequence[LibraryRow], here: Path) -> list[LibraryRow]:
     """Return the rows with one for each file of a repository: that of the work tree around `here`, or the main one.
 
@@ -436,10 +427,12 @@ def without_copies(rows: Sequence[LibraryRow], here: Path) -> list[LibraryRow]:
     tops: dict[Path, tuple[Path, Path] | None] = {}
 
     def tree_of(folder: Path) -> tuple[Path, Path] | None:
+        """Return the top of the work tree around a folder and what its repository's trees share; runs no git."""
         if folder not in tops:
             tops[folder] = None
             with suppress(OSError, ValueError):
-                tops[folder] = _work_tree(folder.resolve())
+                if (top := find_top(folder.resolve())) is not None:
+                    tops[folder] = top, git_dirs(top / ".git")[1].resolve()
         return tops[folder]
 
     current = tree_of(here)

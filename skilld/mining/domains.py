@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -189,7 +189,8 @@ def _extension(
     flags: dict[str, None] = {}
     for ask in group_asks(map(learning_mention, facts)):
         line = fact_line(ask.text)
-        known = history.duplicate_reason(_with_turn_ids(ask, by_id), str(path)) or world.redact(line) != line
+        as_quoted = Ask(tuple(replace(one, id=by_id[one.id].turn_key) for one in ask.said))  # evidence names the turns
+        known = history.duplicate_reason(as_quoted, str(path)) or world.redact(line) != line
         if known or len(added) == MAX_NEW_FACTS or says_already(line, data.decode("utf-8", "replace")):
             continue
         operation = insert_bullet(data, section_of(ask.text), line)
@@ -214,11 +215,6 @@ def _extension(
         reason="Facts stated about this project since the skill was created.",
         flags=tuple(flags),
     )
-
-
-def _with_turn_ids(ask: Ask, told: Mapping[str, Learning]) -> Ask:
-    """Return an ask with turn keys as ids, as the evidence of proposals has them."""
-    return Ask(tuple(replace(one, id=told[one.id].turn_key) for one in ask.said))
 
 
 def _is_unfit(fact: Learning, project: Path) -> bool:

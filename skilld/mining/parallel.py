@@ -136,7 +136,8 @@ def _run_pool(
 
     What was in hand then is done alone the next time: otherwise the others would be blamed for one that kills workers.
     """
-    with _process_pool(workers) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, initializer=limit_memory, initargs=(WORKER_MEMORY_MB,)) as pool:
         while left or in_hand:
             while left:
                 alone = any(tries[url] for url in (left[-1], *in_hand.values()))
@@ -148,11 +149,6 @@ def _run_pool(
                 found = future.result()
                 del in_hand[future]
                 yield found
-
-
-def _process_pool(workers: int) -> ProcessPoolExecutor:
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=limit_memory, initargs=(WORKER_MEMORY_MB,))
 
 
 def run_on_cluster(

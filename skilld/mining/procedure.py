@@ -93,7 +93,8 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     names = Variables(episodes)
     refusals = [refusal(column) for column in columns]
     fit = [column for column, why in zip(columns, refusals, strict=True) if why is None]
-    found = [*_column_steps(fit, names, reviewed=reviewed)]
+    likely = [_column_step(column, names) or (_common_step(column) if reviewed else None) for column in fit]
+    found = [step for step in likely if step is not None]
     left_out = [one for one in refusals if one]
     left_out += [refused(step.text, why) for step in found if (why := unfit_reason(step.text))]
     found = [step for step in found if not unfit_reason(step.text)]
@@ -130,21 +131,18 @@ def _without_single_places(requests: Sequence[str], episodes: Sequence[Episode])
 
 
 def _hole_for(word: str, episode: Episode) -> str:
-    """Return the variable for a word that is a file or a host, "" for any other."""
-    if _is_file(word, episode):
+    """Return the variable for a word that is a file or a host, "" for any other.
+
+    A file is a path with an ending, or the name of one that was changed or read.
+    """
+    names = (PurePosixPath(one.text).name for one, _ in episode.actions if one.edits or one.reads)
+    if _PATH_WITH_ENDING.fullmatch(word) if "/" in word else word in names:
         return "{{file}}"
     return "{{host}}" if is_host(word) else ""
 
 
 def _trimmed(word: str) -> str:
     return word.lstrip("`\"'([").rstrip("`\"')],;:!?.")
-
-
-def _is_file(word: str, episode: Episode) -> bool:
-    """Whether a word is a file: a path with an ending, or the name of one that was changed or read."""
-    if "/" in word:
-        return bool(_PATH_WITH_ENDING.fullmatch(word))
-    return any(PurePosixPath(one.text).name == word for one, _ in episode.actions if one.edits or one.reads)
 
 
 def _runs(episode: Episode, *, reviewed: bool) -> Iterator[ActionRun]:
@@ -160,13 +158,6 @@ def _runs(episode: Episode, *, reviewed: bool) -> Iterator[ActionRun]:
                 asked=episode.asked,
                 reviewed=reviewed,
             )
-
-
-def _column_steps(columns: Sequence[Column], names: Variables, *, reviewed: bool) -> Iterator[Step]:
-    for column in columns:
-        step = _column_step(column, names) or (_common_step(column) if reviewed else None)
-        if step is not None:
-            yield step
 
 
 def _last_action(episode: Episode) -> ActionRun | None:

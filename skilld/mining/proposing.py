@@ -194,7 +194,8 @@ def check_skill(candidate: Candidate, skill: Draft, run: MiningRun, *, own: str 
 
     Raises SkilldError if it is invalid, contains a secret, or would do what no skill may.
     """
-    typed = "\n".join([*_typed_texts(candidate, run.transcripts), own, *_observed_texts(candidate)])
+    heard = filter(None, map(run.transcripts.find, candidate.evidence))
+    typed = "\n".join([*(one.typed for one in heard), own, *_observed_texts(candidate)])
     return checked_text(skill, typed, run.world.redact)
 
 
@@ -228,12 +229,9 @@ def _part_update(part: Part) -> Update:
     kind = part.kind or Kind.ADD_STEP
     if not part.observed:
         return Update(None, "", part.text, "", kind, 1, quote, part.confidence)
-    return Update(None, "", part.text, _observed_note(part), kind, OBSERVED_TURN, quote, part.confidence)
-
-
-def _observed_note(part: Part) -> str:
-    sessions = list(dict.fromkeys(proof.session for proof in part.proofs))
-    return f"observed in {pluralize(len(sessions), 'session')}: {', '.join(sessions)}"
+    sessions = dict.fromkeys(proof.session for proof in part.proofs)
+    note = f"observed in {pluralize(len(sessions), 'session')}: {', '.join(sessions)}"
+    return Update(None, "", part.text, note, kind, OBSERVED_TURN, quote, part.confidence)
 
 
 def _observed_flags(candidate: Candidate) -> list[str]:
@@ -271,15 +269,15 @@ def _extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
 
 def _origin_flags(candidate: Candidate, run: MiningRun) -> tuple[str, ...]:
     """Return a flag for words from a file that somebody named: nothing shows that the person typed them."""
-    turns = [run.transcripts.find(proof) for proof in candidate.evidence]
-    return (BY_HAND_FLAG,) if any(one is not None and one.session.by_hand for one in turns) else ()
+    turns = filter(None, map(run.transcripts.find, candidate.evidence))
+    return (BY_HAND_FLAG,) if any(one.session.by_hand for one in turns) else ()
 
 
 def _base_proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: MiningRun) -> Proposal:
     proofs = list(dict.fromkeys(proof for part in parts for proof in part.proofs if not proof.observed))
     first = run.transcripts.find(proofs[0])
     place = "\n".join(sorted(f"{proof.turn} {proof.quote}" for proof in proofs))
-    sessions = len({proof.session for proof in proofs})
+    said = f"Said in {pluralize(len({proof.session for proof in proofs}), 'session')}."
     return Proposal(
         id=hashlib.sha256(f"mined\n{path}\n{place}".encode("utf-8", "surrogatepass")).hexdigest()[:8],
         batch_id=run.id,
@@ -287,7 +285,7 @@ def _base_proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run:
         path=str(path),
         operations=(),
         summary="",
-        reason=_reason(candidate, sessions),
+        reason=f"The task was {candidate.saved.why}." if candidate.recurrence else said,
         kind=parts[0].kind or Kind.ADD_STEP,
         evidence=tuple(Evidence(proof.turn, proof.quote) for proof in proofs),
         confidence=min(part.confidence for part in parts),
@@ -296,12 +294,6 @@ def _base_proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run:
         model=run.world.terms.spec.model,
         created_at=rfc3339(time.time()),
     )
-
-
-def _reason(candidate: Candidate, sessions: int) -> str:
-    if candidate.recurrence:
-        return f"The task was {candidate.saved.why}."
-    return f"Said in {pluralize(sessions, 'session')}."
 
 
 def _evidence_batch(
@@ -322,8 +314,3 @@ def _evidence_batch(
         kind, quote = part.kind or Kind.PREFERENCE, part.proofs[0].quote
         updates.append(Update(1, "", part.text, "", kind, turn, quote, part.confidence))
     return messages, updates, parts
-
-
-def _typed_texts(candidate: Candidate, transcripts: Transcripts) -> list[str]:
-    found = [transcripts.find(proof) for proof in candidate.evidence]
-    return [heard.typed for heard in found if heard is not None]

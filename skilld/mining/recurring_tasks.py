@@ -265,7 +265,8 @@ def _said_on_task(
     """
     asked = group.places | group.continued
 
-    def unwanted(row: Row, said: Feedback) -> bool:
+    def unwanted(row: Row, one: Feedback | Sentence) -> bool:
+        said = one if isinstance(one, Feedback) else Feedback(one.turn, one.quote, one.text, Kind.CORRECTION, 1.0)
         return gate.known.is_denied(row, said) or gate.known.stands(row, said)
 
     found: list[Sentence] = []
@@ -277,7 +278,7 @@ def _said_on_task(
         if not gate.reviewed:
             turns -= {turn for turn in turns if (row.session_id, turn) in group.places}
         said = sentences_of_turns(row.session_id, typed, (turn for turn in row.turns if turn in turns))
-        found += [one for one in said if not unwanted(row, _as_feedback(one))]
+        found += [one for one in said if not unwanted(row, one)]
         known += [one.quote for one in row.user_feedback if unwanted(row, one)]
     titles = [one.task.text for one in group.requests]
 
@@ -297,10 +298,6 @@ def _said_on_task(
         [replace(part, text=with_stop(part.text)) for part in often],
         [part for part in others if part not in often],
     )
-
-
-def _as_feedback(said: Sentence) -> Feedback:
-    return Feedback(said.turn, said.quote, said.text, Kind.CORRECTION, 1.0)
 
 
 def _without_standing(parts: Iterable[Part], said: Sequence[tuple[Row, Feedback]], known: Known) -> Iterator[Part]:

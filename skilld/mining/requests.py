@@ -353,7 +353,8 @@ def _work(row: Row, turns: Collection[str]) -> list[Part]:
     """Return a session's commands and files in order; each once, a file with all parts of it that were written."""
     seen: dict[tuple[str, bool, bool], tuple[Part, tuple[str, ...]]] = {}
     for one, turn in row.actions:
-        text = _fit_text(one) if turn in turns and one.ran and _is_telling(one) else ""
+        is_telling = one.ran and (not one.read_only or is_telling_look(one))
+        text = _fit_text(one) if turn in turns and is_telling else ""
         if text:
             sort = PartKind.EDIT if one.edits else PartKind.READ if one.reads else PartKind.COMMAND
             key = text, one.edits, one.reads
@@ -367,10 +368,6 @@ def _work(row: Row, turns: Collection[str]) -> list[Part]:
     if len(kept) > _MAX_SHOWN_ACTIONS:
         kept = [*kept[: _MAX_SHOWN_ACTIONS // 2], *kept[-_MAX_SHOWN_ACTIONS // 2 :]]
     return [replace(part, text=fold(f"{part.text}: {'; '.join(about)}")) if about else part for part, about in kept]
-
-
-def _is_telling(one: Action) -> bool:
-    return not one.read_only or is_telling_look(one)
 
 
 def _fit_text(one: Action) -> str:

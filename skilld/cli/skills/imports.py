@@ -111,17 +111,14 @@ def _confirm(found: list[SourceSkill], arguments: argparse.Namespace) -> None:
     raise UsageError("Nothing was imported", f"{len(found)} skills were found", remedy)
 
 
-def _full_source(source: str) -> str:
-    """Return a source as it can be found again from any folder."""
-    return common.as_text(source if is_address(source) else str(common.expand_path(source).resolve()))
-
-
 def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _ImportResult:
     kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
     name = common.as_text(arguments.name)
     imported = None
     try:
-        imported = import_skill(found, _full_source(arguments.source), common.secret_finder(), name=name, kind=kind)
+        source = arguments.source  # as it can be found again from any folder
+        source = common.as_text(source if is_address(source) else str(common.expand_path(source).resolve()))
+        imported = import_skill(found, source, common.secret_finder(), name=name, kind=kind)
         skills = inventory.all_skills([arguments.project] if arguments.project else [])
         path = find_place(
             imported.draft.name,
