@@ -55,6 +55,7 @@ NOT_CALLED = {
     "skilld.ingest.source.LineSource.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.rows.RowSource.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.session_records.GatheredSource.cursor": "takes back a cursor that the store keeps: numbers",
+    "skilld.jobs.backend_questions.choose": "takes one of the numbered questions: their base, made here, is none",
     "skilld.review.plain.PlainReview.run": "asks at a terminal, with an editor of its own kind",
     "skilld.review.plain_tabs.PlainTabs.show": "as PlainReview.run",
     "skilld.review.plain_tabs.Conversation.ask_yes_no": "as PlainReview.run",
