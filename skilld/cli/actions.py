@@ -49,7 +49,8 @@ SKILLS = {
         argument("--tag TAG", "only skills with this tag; repeatable", action="append", default=[]),
         argument(
             "--source",
-            "only from this source; evolving: created by skilld, changed with it in 30 days, or with an open proposal",
+            "only from this source; evolving: created by skilld, changed with it in the last 30 days, or with "
+            "an open proposal",
             choices=("evolving", "project", "user", "plugin"),
         ),
         argument("--search TEXT", "only skills that contain every word of TEXT", default=""),

@@ -180,7 +180,7 @@ VERBS = {
         "proposals.run_show",
         "show a proposal: your words, the diff, and how to decide",
         JSON,
-        argument("id ID?", "a proposal's ID, or a prefix of it"),
+        argument("id ID?", "a proposal's or a learning's ID, or a prefix of it"),
         argument("--without-commands"),  # for the demo
     ),
     "why": Verb(
