@@ -434,6 +434,8 @@ def unfit_reason(text: str) -> str | None:
     """Return why no skill may repeat a command or path from the log, None if one may."""
     if "\n" in text or "`" in text:
         return "it is not a single line of plain text"
+    if "[REDACTED:" in text:
+        return "it contains a secret"
     if PRIVILEGE_PATTERN.search(_OWN_SCRIPT_PATTERN.sub("", text)) or _AUTO_ANSWER_PATTERN.search(text):
         return "it changes permissions, stops processes or answers prompts for you"
     if _MACHINE_PATH_PATTERN.search(text):

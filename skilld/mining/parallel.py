@@ -67,7 +67,7 @@ def mine_file(url: str, key: bytes) -> FileResult:
     def mined(agent: str, path: Path) -> FileResult:
         reader = Reader(redact)
         sessions = [one for one in reader.sessions(Transcript(agent, path, 0.0)) if not one.is_left_alone]
-        rows = tuple(_reduced_row(summarize(one, detect_feedback(one)), url, redact) for one in sessions)
+        rows = tuple(_reduced_row(summarize(one, detect_feedback(one)), url) for one in sessions)
         return FileResult(url, rows, trouble="unreadable" if reader.unreadable else "")
 
     return read_guarded(url, mined)
@@ -89,9 +89,8 @@ def read_guarded(url: str, read: Callable[[str, Path], FileResult]) -> FileResul
         return FileResult(url, trouble=error.cause or error.title)
 
 
-def _reduced_row(row: Row, url: str, redact: Callable[[str], str]) -> Row:
-    actions = tuple((replace(action, text=redact(action.text)), turn) for action, turn in row.actions)
-    return replace(row, path=url, asked=row.asked[:_MAX_TYPED_LENGTH], actions=actions)
+def _reduced_row(row: Row, url: str) -> Row:
+    return replace(row, path=url, asked=row.asked[:_MAX_TYPED_LENGTH])
 
 
 def run_locally(

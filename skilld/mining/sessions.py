@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -332,9 +332,13 @@ class Reader:
             log=read.log,
             project=main_tree(here),
             by_hand=transcript.by_hand,
-            actions=_by_turn(((one, one.at) for one in read.actions.actions(here)), turns),
+            actions=_by_turn(((self._masked(one), one.at) for one in read.actions.actions(here)), turns),
             loaded=_by_turn(((one, one.span.start) for one in read.uses), turns),
         )
+
+    def _masked(self, action: Action) -> Action:
+        """Return an action without secrets, since skilld prints and stores why a command is in no draft."""
+        return replace(action, text=self._redact(action.text), about=tuple(map(self._redact, action.about)))
 
 
 def _by_turn(events: Iterable[tuple[_Event, int]], turns: Sequence[Turn]) -> tuple[tuple[_Event, str], ...]:

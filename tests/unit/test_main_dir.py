@@ -10,7 +10,9 @@ import pytest
 from skilld.agents import ADAPTERS
 from skilld.agents.tools import tools_of
 from skilld.ingest.inspect import FolderCounter, deepest_common_folder, inspect
+from skilld.mining.actions import unfit_reason
 from skilld.mining.sessions import Reader, Transcript
+from skilld.redact import Redactor
 from skilld.types import Span
 from support.opencode_db import OpenCodeDb
 from support.rows import for_each
@@ -203,3 +205,22 @@ def test_mining_tells_the_sessions_of_one_database_apart(tmp_path: Path) -> None
         "s1": ("/w", "/w/s1/src"),
         "s2": ("/w", "/w/s2/src"),
     }
+
+
+def test_a_session_read_for_mining_has_no_secret_in_what_the_agent_ran(tmp_path: Path) -> None:
+    """A draft says why it left a command out, and that note is printed and stored."""
+    commands = ("PGPASSWORD=s3cr3t-ledger-99 pg_restore -d ledger dump", "psql postgres://me:Pa55word77@db.test/x")
+    calls = [
+        {"type": "tool_use", "id": f"t{n}", "name": "Bash", "input": {"command": one}} for n, one in enumerate(commands)
+    ]
+    records = [
+        {"type": "user", "message": {"role": "user", "content": "load the dump"}, "promptId": "p"},
+        {"type": "assistant", "message": {"role": "assistant", "content": calls}},
+    ]
+    path = tmp_path / "s.jsonl"
+    shared = {"sessionId": "s", "cwd": "/w/api", "version": "2.1.0", "isSidechain": False}
+    path.write_text("".join(json.dumps({"uuid": f"u{n}", **shared, **one}) + "\n" for n, one in enumerate(records)))
+    (session,) = Reader(Redactor(b"k" * 32).redact).sessions(Transcript("claude-code", path, 0.0))
+    texts = [action.text for action, _ in session.actions]
+    assert [text.split("[REDACTED:")[0] for text in texts] == ["PGPASSWORD=", "psql postgres://me:"]
+    assert {unfit_reason(text) for text in texts} == {"it contains a secret"}
