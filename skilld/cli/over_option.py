@@ -35,8 +35,14 @@ def read_all(arguments: argparse.Namespace, job: Job) -> list[FileResult]:
         raise SkilldError("No transcripts found", ", ".join(map(common.as_text, arguments.over)))
     with Progress("transcripts") as progress:
         if arguments.cluster:
-            return [*run_on_cluster(found, _worker_key(), common.as_text(arguments.cluster), progress.show, job)]
-        return [*run_locally(found, _worker_key(), workers, progress.show, job)]
+            results = run_on_cluster(found, _worker_key(), common.as_text(arguments.cluster), job)
+        else:
+            results = run_locally(found, _worker_key(), workers, job)
+        read: list[FileResult] = []
+        for one in results:
+            read.append(one)
+            progress.show(len(read), len(found))
+    return read
 
 
 def _worker_key() -> bytes:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,6 @@ _MAX_TRIES = 3  # for a file whose worker was lost
 _LOST_REASON = "the process that was reading it stopped unexpectedly"
 _MAX_TYPED_LENGTH = 4000  # characters of a session's typed text that its row keeps
 
-Progress = Callable[[int, int], None]
 Job = Callable[[str, bytes], "FileResult"]  # a module-level function: workers import it by name
 
 
@@ -93,32 +93,23 @@ def _reduced_row(row: Row, url: str) -> Row:
     return replace(row, path=url, asked=row.asked[:_MAX_TYPED_LENGTH])
 
 
-def run_locally(
-    urls: Sequence[str], key: bytes, workers: int, progress: Progress, job: Job = mine_file
-) -> Iterator[FileResult]:
+def run_locally(urls: Sequence[str], key: bytes, workers: int, job: Job = mine_file) -> Iterator[FileResult]:
     """Yield the result of each file, using `workers` processes; 0: this process, without a memory limit."""
     if not workers:
-        for number, url in enumerate(urls, 1):
-            yield job(url, key)
-            progress(number, len(urls))
+        yield from (job(url, key) for url in urls)
         return
     tries = dict.fromkeys(urls, 0)
-    left, done = list(reversed(urls)), 0
+    left = list(reversed(urls))
     while left:
         in_hand: dict[Future[FileResult], str] = {}
         try:
-            for found in _run_pool(left, in_hand, tries, key, job, workers=workers):
-                done += 1
-                progress(done, len(urls))
-                yield found
+            yield from _run_pool(left, in_hand, tries, key, job, workers=workers)
         except BrokenProcessPool:  # a killed worker ends the pool: its files are done again
             for url in in_hand.values():
                 tries[url] += 1
                 if tries[url] < _MAX_TRIES:
                     left.append(url)
                 else:
-                    done += 1
-                    progress(done, len(urls))
                     yield FileResult(url, trouble=_LOST_REASON)
 
 
@@ -150,9 +141,7 @@ def _run_pool(
                 yield found
 
 
-def run_on_cluster(
-    urls: Sequence[str], key: bytes, address: str, progress: Progress, job: Job = mine_file
-) -> Iterator[FileResult]:
+def run_on_cluster(urls: Sequence[str], key: bytes, address: str, job: Job = mine_file) -> Iterator[FileResult]:
     """Yield the result of each file, using the workers of a Dask scheduler, which have skilld installed.
 
     Raises SkilldError if Dask or the scheduler is missing.
@@ -168,30 +157,25 @@ def run_on_cluster(
     except (OSError, ValueError) as error:
         raise SkilldError("Cannot use the cluster", f"no scheduler responded at {address}: {error}") from None
     with client:
-
-        def submit(url: str) -> Any:  # noqa: ANN401 - Dask has no types
-            return client.submit(job, url, key, pure=False, retries=_MAX_TRIES)
-
-        left = iter(urls)
-        names = {}
+        left, names = iter(urls), dict[str, str]()
         running = distributed.as_completed(loop=client.loop)
-        for url in (url for url, _ in zip(left, range(_MAX_QUEUED_FILES), strict=False)):
-            future = submit(url)
+
+        def submit(url: str) -> None:
+            future = client.submit(job, url, key, pure=False, retries=_MAX_TRIES)
             names[future.key] = url
             running.add(future)
-        for number, future in enumerate(running, 1):
+
+        for url in islice(left, _MAX_QUEUED_FILES):
+            submit(url)
+        for future in running:
             url = names.pop(future.key)
             try:
-                found = future.result()  # Dask has retried it if its worker was lost
+                yield future.result()  # Dask has retried it if its worker was lost
             except distributed.KilledWorker:
-                found = FileResult(url, trouble=_LOST_REASON)
-            yield found
-            progress(number, len(urls))
+                yield FileResult(url, trouble=_LOST_REASON)
             future.release()
             if (following := next(left, None)) is not None:
-                more = submit(following)
-                names[more.key] = following
-                running.add(more)
+                submit(following)
 
 
 def merge_results(results: Iterable[FileResult]) -> MergedResults:

@@ -60,10 +60,6 @@ def _messages(number: int) -> list[str]:
     ]
 
 
-def _no_progress(done: int, total: int) -> None:
-    assert 0 < done <= total
-
-
 def test_a_rule_is_counted_in_the_sessions_of_its_project(rules: Path, sessions: Path, program: Program) -> None:
     result = program.run("effect", str(rules), "--json", "--over", str(sessions), "--workers", "0")
     assert result.returncode == 0, result.stderr
@@ -113,10 +109,10 @@ def test_an_object_store_gives_the_same_as_a_folder(
         urls, local = ([file.url for file in list_files(where)] for where in ("s3://sessions", str(sessions)))
         assert [url.rpartition("/")[2] for url in urls] == [url.rpartition("/")[2] for url in local]
         assert len(urls) == 13
-        told = [rule_compliance(run_locally(some, KEY, 0, _no_progress, survey_file), rules) for some in (urls, local)]
+        told = [rule_compliance(run_locally(some, KEY, 0, survey_file), rules) for some in (urls, local)]
         assert told[0] == told[1]
         assert told[0].sessions
-        mined = [merge_results(run_locally(some, KEY, 0, _no_progress, mine_file)) for some in (urls, local)]
+        mined = [merge_results(run_locally(some, KEY, 0, mine_file)) for some in (urls, local)]
         assert mined[0].judgement == mined[1].judgement
         assert [row.session_id for row in mined[0].rows] == [row.session_id for row in mined[1].rows]
         gone = mine_file("s3://sessions/.claude/projects/x/none.jsonl", KEY)

@@ -53,10 +53,6 @@ def _urls(where: str) -> list[str]:
     return [file.url for file in list_files(where)]
 
 
-def _no_progress(done: int, total: int) -> None:
-    assert 0 < done <= total
-
-
 def test_the_report_is_the_same_with_any_number_of_workers(folder: Path, home: Path) -> None:
     program = Program(home)
     given = ["mine", "--json", "--over", str(folder), "--workers"]
@@ -83,8 +79,8 @@ def test_an_in_memory_store_gives_the_same_as_a_folder(folder: Path) -> None:
     store = fsspec.filesystem("memory")
     for path in folder.rglob("*.jsonl"):
         store.pipe(f"/store/{path.relative_to(folder)}", path.read_bytes())
-    there = merge_results(run_locally(_urls("memory://store"), KEY, 0, _no_progress))
-    local = merge_results(run_locally(_urls(str(folder)), KEY, 0, _no_progress))
+    there = merge_results(run_locally(_urls("memory://store"), KEY, 0))
+    local = merge_results(run_locally(_urls(str(folder)), KEY, 0))
     assert there.judgement == local.judgement
     assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
 
@@ -101,7 +97,7 @@ def test_a_killed_worker_loses_nothing(folder: Path) -> None:
     """Of `effect`: `mine` is the same map with another function."""
     urls = _urls(str(folder))
     found: list[FileResult] = []
-    for one in run_locally(urls, KEY, 2, _no_progress, survey_file):
+    for one in run_locally(urls, KEY, 2, survey_file):
         if not found:
             os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
         found.append(one)
@@ -116,12 +112,10 @@ def _end_worker_at_the_fourth(url: str, key: bytes) -> FileResult:
 
 @pytest.mark.usefixtures("forked")
 def test_a_file_that_ends_its_worker_takes_no_other_with_it() -> None:
-    progress: list[int] = []
     urls = [f"{number}" for number in range(1, 10)]
-    found = [*run_locally(urls, b"k", 2, lambda done, _: progress.append(done), _end_worker_at_the_fourth)]
+    found = [*run_locally(urls, b"k", 2, _end_worker_at_the_fourth)]
     assert sorted(one.url for one in found) == ["1 k", "2 k", "3 k", "4", "5 k", "6 k", "7 k", "8 k", "9 k"]
     assert [one.trouble for one in found if one.trouble] == ["the process that was reading it stopped unexpectedly"]
-    assert progress == [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 
 def test_sessions_a_recording_tool_keeps_in_git_are_read(
@@ -149,8 +143,8 @@ def test_sessions_a_recording_tool_keeps_in_git_are_read(
     for url, path in zip(urls, sorted(folder.rglob("0*.jsonl")), strict=True):
         with local_file(url) as copy:
             assert copy.read_text() == path.read_text()
-    there = merge_results(run_locally(urls, KEY, 0, _no_progress))
-    local = merge_results(run_locally(_urls(str(folder)), KEY, 0, _no_progress))
+    there = merge_results(run_locally(urls, KEY, 0))
+    local = merge_results(run_locally(_urls(str(folder)), KEY, 0))
     assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
     assert [row.turns for row in there.rows] == [row.turns for row in local.rows]
     assert there.judgement == local.judgement
@@ -195,7 +189,7 @@ def test_a_dask_cluster_gives_the_same_even_if_a_worker_is_killed(folder: Path, 
             return {one.state for one in [*cluster.scheduler.tasks.values()]} <= {"memory", "released"}
 
         found: list[FileResult] = []
-        for one in run_on_cluster(urls, KEY, cluster.scheduler_address, _no_progress, job):
+        for one in run_on_cluster(urls, KEY, cluster.scheduler_address, job):
             if not found:
                 if workers == 1:  # what is done and was not fetched is lost as well
                     wait_for("all to be done", has_result)
