@@ -73,7 +73,8 @@ def add_cases(text: str, skill: str, new: Sequence[Case]) -> str:
     last = max((int(one.id) for one in parse_cases(text) if one.id.isdecimal()), default=0)
     start, end = _find_array(text)
     inside = text[start + 1 : end - 1]
-    margin = _indent(inside)
+    indented = re.search(r"\n([ \t]{1,40})\{", inside)
+    margin = indented[1] if indented else "    "  # as the existing cases
     made = json.dumps(_numbered_rows(new, last + 1), indent=2, ensure_ascii=False)
     lines = [margin + line[2:] for line in made.split("\n")[1:-1]]
     head = text[: start + 1] + inside.rstrip()
@@ -173,9 +174,3 @@ def _find_array(text: str) -> tuple[int, int]:
         if value == wanted:
             return found.end(), end
     raise SkilldError("The cases were not added", 'the "evals" list is written in a way that skilld cannot extend')
-
-
-def _indent(inside: str) -> str:
-    """Return the indentation of the existing cases, or four spaces."""
-    found = re.search(r"\n([ \t]{1,40})\{", inside)
-    return found[1] if found else "    "

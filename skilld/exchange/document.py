@@ -151,7 +151,10 @@ def to_document(draft: Draft, stats: UsageStats, quotes: Sequence[str] = ()) -> 
         "generated_from": learned,
         "prompt": prompt,
         **own,
-        "examples": _example_rows(parts.examples),
+        "examples": [
+            {"input": given.text, "output": made.text, "source_session": "".join(made.codes[:1])}
+            for given, made in zip(parts.examples[::2], parts.examples[1::2], strict=True)
+        ],
         "workflow": [{"tool": one.name, "description": one.text} for one in parts.workflow],
         "tags": list(draft.tags),
         "author": draft.author,
@@ -182,13 +185,6 @@ def _kind_fields(draft: Draft, prompt: str) -> tuple[str, dict[str, Any]]:
         case SkillKind.TOOL:
             return "", {"input_schema": dict(draft.schema), "implementation": {"prompt": prompt}}
     return prompt, {}
-
-
-def _example_rows(items: Sequence[Item]) -> list[dict[str, str]]:
-    return [
-        {"input": given.text, "output": made.text, "source_session": "".join(made.codes[:1])}
-        for given, made in zip(items[::2], items[1::2], strict=True)
-    ]
 
 
 # Parsing a document as a draft; every value is checked.

@@ -279,7 +279,9 @@ def put_on_branch(
     if repo.git.call("check-ref-format", "--branch", branch).status != 0:
         raise RefusedError(_TITLE, f"{branch} is not a valid branch name", _NAME_REMEDY)
     with repo_lock(repo.common_dir):
-        _check_unused(repo, ref)
+        refs.check_no_links(repo.common_dir, [ref])
+        if ref in {*state.checked_out(repo.common_dir), STAGING_REF}:
+            raise RefusedError(_TITLE, f"{branch} is checked out or belongs to skilld", _NAME_REMEDY)
         tip, base = refs.read_tip(repo.git, ref), find_remote_base(repo, remote)
         if tip is not None and not _has_only(repo, tip, base, files, check):
             raise RefusedError(
@@ -298,13 +300,6 @@ def put_on_branch(
         )
         refs.move_refs(repo.git, repo.common_dir, [refs.RefChange(ref, commit, tip)])
     return SharedBranch(ref, commit, base, tip)
-
-
-def _check_unused(repo: Repo, ref: str) -> None:
-    refs.check_no_links(repo.common_dir, [ref])
-    if ref in {*state.checked_out(repo.common_dir), STAGING_REF}:
-        branch = ref.removeprefix("refs/heads/")
-        raise RefusedError(_TITLE, f"{branch} is checked out or belongs to skilld", _NAME_REMEDY)
 
 
 def restore_branch(repo: Repo, shared: SharedBranch) -> None:

@@ -92,7 +92,9 @@ class ProposalHistory:
 
         for said in known():
             if not _is_new_ask(ask, said):
-                self._support(ask, said)
+                if said.proposal.state is State.OPEN:
+                    new = [Evidence(one.id, one.quote) for one in ask.said if one.id not in said.turns]
+                    self.supported |= {(said.proposal.id, one.turn): one for one in new}
                 return _REASONS[said.proposal.state].format(id=said.proposal.id)
         newest = max(one.piece.at for one in ask.said)
         since = (
@@ -102,11 +104,6 @@ class ProposalHistory:
         )
         gone = (one.id for one in since if _counts(one, ask, path, agents) and _takes_away(one, ask))
         return next((f"you accepted an edit that removes it ({name})" for name in gone), None)
-
-    def _support(self, ask: Ask, said: _ProposalText) -> None:
-        if said.proposal.state is State.OPEN:
-            new = {one.id: Evidence(one.id, one.quote) for one in ask.said if one.id not in said.turns}
-            self.supported |= {(said.proposal.id, turn): evidence for turn, evidence in new.items()}
 
 
 def _is_quoted(said: str, quotes: Collection[str]) -> bool:

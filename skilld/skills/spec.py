@@ -79,22 +79,13 @@ def scalar(value: str, rest: Sequence[str]) -> str:
         joined = "\n" if block["style"] == "|" else " "
         return joined.join(line.strip() for line in rest).strip()
     whole = " ".join([value, *(line.strip() for line in rest)]).strip()
-    quote = whole[:1]
-    if quote == "'":
-        return _unquote_single(whole)
-    if quote == '"':
-        return _unquote_double(whole)
+    if whole[:1] == "'":
+        match = re.match(r"'((?:[^']|'')*)'", whole)
+        return match[1].replace("''", "'") if match else ""
+    if whole[:1] == '"':
+        match = re.match(r'"((?:[^"\\]|\\.)*)"', whole)
+        return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), match[1]) if match else ""
     return _COMMENT_PATTERN.sub("", whole).strip()
-
-
-def _unquote_single(text: str) -> str:
-    match = re.match(r"'((?:[^']|'')*)'", text)
-    return match[1].replace("''", "'") if match else ""
-
-
-def _unquote_double(text: str) -> str:
-    match = re.match(r'"((?:[^"\\]|\\.)*)"', text)
-    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), match[1]) if match else ""
 
 
 MAX_NAME = 64
