@@ -111,6 +111,8 @@ def typed_part(text: str, agent: str = "") -> str:
         ("Always sign (quoted from the guide). ok", ". ok"),
         ("Always sign. That's what I said", "Always sign. That's what I said"),
         ("Always sign, we said", "Always sign, we said"),
+        ("Always sign, say the docs", ""),
+        ("Never name a client, say 'a client'", "Never name a client, say 'a client'"),
         ("look:\n\nDear all, always sign. Regards, Bob", "look:"),
         ("Hi Pat,\nalways sign.\nBest,\nBob", ""),
         ("Hi Claude,\nalways sign.\nBest,\nBob", "Hi Claude, always sign. Best, Bob"),

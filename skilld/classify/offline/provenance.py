@@ -198,7 +198,9 @@ _HANDED_OVER = caseless(
 )
 # Who said the sentence before: ", says the wiki", ". That's what the linter says.", "(quoted from the guide)".
 _ATTRIBUTION = re.compile(
-    r"""(?:,\ (?:or\ so\ |as\ )?(?:says?|said|wrote|writes|claims?)\ (?!(?:i|we|you)\b)[^.?!,\n]{1,40}
+    r"""(?:,\ (?:or\ so\ |as\ )?
+        (?:says|said|wrote|writes|claims|(?:say|claim)(?=\ (?:the|my|our|their|its|his|her|all|most)\ ))
+        \ (?!(?:i|we|you)\b)[^.?!,\n]{1,40}
       | ,\ (?:or\ so\ |as\ )?(?!(?:i|we|you)\b|[^.?!,\n]{0,30}\b(?:it|that|this)\b)(?:\w+\ ){1,3}?
         (?:says?|said|wrote|writes|claims?)\ ?)(?=[.?!\n]|$)
       | \ \((?:quote|quoted|cited|copied|pasted)\b[^()\n]{0,60}\)
