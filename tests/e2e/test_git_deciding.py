@@ -6,6 +6,7 @@ Every way of plain git by itself is in tests/unit/test_decide_observe.py.
 from __future__ import annotations
 
 import sqlite3
+import time
 from typing import Any
 
 from support.lessons import LINKS, TICKETS, Lessons
@@ -35,8 +36,9 @@ def test_a_merge_with_plain_git_accepts_and_the_rest_stays_open(world: TaughtPro
 
 
 def test_a_revert_with_plain_git_comes_before_what_is_said_next(world: TaughtProject) -> None:
-    world.project.git("merge", "--quiet", "--no-edit", world.show(world.one)["commit"])
-    world.project.git("revert", "--no-edit", world.show(world.one)["commit"])
+    commit = world.show(world.one)["commit"]
+    world.project.git("merge", "--quiet", "--no-edit", commit, date=time.time())
+    world.project.git("revert", "--no-edit", commit, date=time.time())
     lessons = Lessons(world.home, world.project, world.program)
     lessons.say(LINKS)
     said = lessons.judge()

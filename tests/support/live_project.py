@@ -91,8 +91,11 @@ class Project:
         self.skill_commit = self.commit("Add the release-notes skill", {relative: SKILL_TEXT})
         self._commit("Add the house style", {STYLE_PAGE: STYLE_TEXT})
 
-    def git(self, *arguments: str) -> str:
-        """Run git as the person would, without optional writes, and return what it printed."""
+    def git(self, *arguments: str, date: float | None = None) -> str:
+        """Run git as the person would, without optional writes, and return what it printed.
+
+        `date` is the time of the commits it makes (Unix time), instead of the one of the tests' clock.
+        """
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(self._home),
@@ -100,6 +103,7 @@ class Project:
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_EDITOR": "true",
+            **({"GIT_COMMITTER_DATE": f"{int(date)} +0000"} if date else {}),
         }
         git = git_clock.unclocked_git(shutil.which("git") or "git", arguments)
         command = [git, "-C", str(self.root), *arguments]
