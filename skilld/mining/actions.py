@@ -328,7 +328,10 @@ def _without_wrappers(part: str) -> str:
     ):
         stages.pop()
     plain = _WRAPPER_PATTERN.sub("", _without_silencing("|".join(stages)))
-    return _GH_FILTER_PATTERN.sub("", plain) if plain.startswith("gh ") else plain
+    if not plain.startswith("gh "):
+        return plain
+    own, mark, inner = plain.partition("$(")  # what another command is given needs its filter
+    return _GH_FILTER_PATTERN.sub("", own) + mark + inner
 
 
 def _without_silencing(part: str) -> str:
@@ -409,7 +412,16 @@ PRIVILEGE_PATTERN = re.compile(
 _OWN_SCRIPT_PATTERN = re.compile(r"\A(?:\./)?\w[\w.-]*/[\w./-]+")  # whatever a project calls it: `bin/grant`
 _AUTO_ANSWER_PATTERN = re.compile(r"(?:^|[\s;&|])(?:y|yes)\s*\|")
 # It is told from the log and runs in its own project; the person sees these flags at the proposal.
-_IGNORED_RULES = ("foreign-", "joined-command", "runs-script", "deletes", "money", "contested-topic", "no-instruction")
+_IGNORED_RULES = (
+    "foreign-",
+    "shell-substitution",
+    "joined-command",
+    "runs-script",
+    "deletes",
+    "money",
+    "contested-topic",
+    "no-instruction",
+)
 
 
 # Commands that only show or fetch something, whatever it is called: `kubectl logs deploy/webhooks`.

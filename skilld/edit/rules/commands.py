@@ -62,8 +62,13 @@ _PHRASES = (
     ),
     phrase(
         "shell-substitution",
+        "It contains text that a shell would run",
+        r"(?<!`)\$\([^)\n]+\)(?!`)",
+    ),
+    phrase(
+        "script-host",
         "It contains text that a shell or script host would run",
-        r"(?<!`)\$\([^)\n]+\)(?!`)|\$\{IFS\}|\bdo shell script\b|\bosascript\b|<%=?[^%\n]+%>",
+        r"\$\{IFS\}|\bdo shell script\b|\bosascript\b|<%=?[^%\n]+%>",
     ),
     phrase(
         "history-loss",
