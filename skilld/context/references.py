@@ -42,7 +42,9 @@ _HEDGE_PATTERN = re.compile(
 )
 _EXTERNAL_PATTERN = re.compile(
     r"(?:^|[\s/])(?:~|\$|%)|[*?<>{}|$]|\.\.\.|\bN{2,}\b|\bX{2,}\b|\bY{4}\b|\bpath/to\b"
-    r"|\b(?:foo|bar|baz|your|my)\b|-\d+\.\d",
+    r"|\b(?:foo|bar|baz|your|my)\b|-\d+\.\d"
+    r"|(?<![A-Za-z])(?:NAME|FILE|FILENAME|FOLDER|DIR|ID|VERSION|USER|HOST|DATE|TITLE|SLUG|TICKET|BRANCH|MODULE)"
+    r"(?![A-Za-z])",
     re.ASCII,
 )
 _LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(\s*<?([^)>\s]+)>?\s*\)")

@@ -210,8 +210,13 @@ def flag(rule: str, sentence: str, *shown: str) -> Finding:
 
 
 def _sentence(sentence: str, *shown: str) -> str:
-    texts = [truncate(safe_text(fold(text)), _MAX_SHOWN) for text in shown if text]
+    texts = [truncate(_without_open_code(safe_text(fold(text))), _MAX_SHOWN) for text in shown if text]
     return f"{sentence}: {' -> '.join(texts)}" if texts else f"{sentence}."
+
+
+def _without_open_code(text: str) -> str:
+    """Return text without its backticks if a match cut a code span."""
+    return text.replace("`", "") if text.count("`") % 2 else text
 
 
 # Lint rules that consist of a pattern and a sentence. `verbs`, `nouns` and `near` return regular expressions for

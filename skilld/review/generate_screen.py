@@ -418,8 +418,9 @@ class SessionsStep(Step):
         elif result.already_proposed:
             self.show_status("Nothing new. " + "; ".join(result.already_proposed[:_MAX_WAITING_LINES]))
         else:
-            missed = pluralize(len(result.considered.report.judgement.rejected), "candidate")
-            self.show_status(f"{result.nothing_found} Left out: {missed}. To see why: skilld mine --dry-run")
+            missed = len(result.considered.report.judgement.rejected)
+            more = f" Left out: {pluralize(missed, 'candidate')}. To see why: skilld mine --dry-run" if missed else ""
+            self.show_status(result.nothing_found + more)
 
     def action_leave(self) -> None:
         if self.query_one(Input).has_focus:

@@ -131,7 +131,7 @@ def test_a_list_names_a_skill_that_is_too_long_and_counts_tasks_apart(program: P
     program.run("record", "look it up", "--skill", "handbook", "--qa-passed")
     shown = " ".join(program.run("skills", "list").stdout.split())
     assert "handbook has 765 lines, over the 500 of the specification" in shown
-    assert "went well 1 of 1 time, with tasks and feedback" in shown
+    assert "went well 1 of 1 times, counting recorded tasks and feedback" in shown
 
 
 def test_a_name_may_end_with_the_slash_that_a_shell_adds(program: Program) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from skilld.edit import rules
+from skilld.edit.change import flag
 from skilld.edit.lint import NO_HARM, Severity, is_harm, is_low_risk, lint
 from support.lint_skill import SKILL, lint_bullet, lint_replacement, skill_with_bullet
 from support.rows import for_each
@@ -535,3 +536,10 @@ def test_t13_an_example_in_quotation_marks_is_not_an_order(text: str, *, harmful
 def test_t14_only_the_clauses_that_are_gone_are_named(old: str, new: str, flags: list[str]) -> None:
     before, after = (f"# Rules\n\n- {line}\n- Be brief.\n".encode() for line in (old, new))
     assert [one.sentence for one in lint(before, after, new)] == flags
+
+
+def test_a_finding_that_cuts_a_code_span_shows_no_open_backtick() -> None:
+    assert flag("x", "It runs a script", "Run `scripts/anonymise.sh").sentence == (
+        "It runs a script: Run scripts/anonymise.sh"
+    )
+    assert flag("x", "It runs a script", "Run `make`").sentence == "It runs a script: Run `make`"

@@ -144,7 +144,8 @@ class _Evaluation:
         wanted = self._arguments.cases
         cases = [one for one in self._found.cases if wanted is None or one.case.id in wanted]
         if missing := [name for name in wanted or () if all(one.case.id != name for one in cases)]:
-            raise UsageError("No such case", common.as_text(missing[0]), "To list the cases, add --dry-run")
+            remedy = "To list the cases: skilld skills eval NAME --dry-run"
+            raise UsageError("No such case", common.as_text(missing[0]), remedy)
         return [one for one in cases if not one.case.obstacle]
 
     def _specs(self) -> tuple[Spec, Spec]:

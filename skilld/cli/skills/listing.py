@@ -107,8 +107,8 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
     uses = row.uses
     last = time_ago(uses.last or None, time.time())
     used = f"used in {pluralize(uses.number, 'session')}, most recently {last}" if uses.number else "no session seen"
-    also = ", with tasks and feedback" if uses.judged > uses.number else ""
-    kept = f"went well {uses.kept} of {pluralize(uses.judged, 'time')}{also}" if uses.judged else ""
+    also = ", counting recorded tasks and feedback" if uses.judged > uses.number else ""
+    kept = f"went well {uses.kept} of {uses.judged} times{also}" if uses.judged else ""
     corrected = f"{pluralize(row.corrections, 'edit')} proposed from what you said" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
