@@ -387,11 +387,12 @@ def _compose(
         for one in said.updates
     ]
     backend, checked = make_backend(Spec(OFFLINE)), [VerifiedUpdate(update) for update in updates]
-    typed = "\n".join([*quotes.values(), *(one.change for one in updates if is_edited(said))])
+    words = [*quotes.values(), *(one.quote for one in said.evidence)]  # of a turn, `quotes` has only one
+    typed = "\n".join(dict.fromkeys([*words, *(one.change for one in updates if is_edited(said))]))
     if is_edited(said):  # in the person's words, and not what the question finds in what they said
         return compose(backend, checked, files[0], typed, redact), typed
     try:
-        return Judge(backend, messages, files, "", redact).edit(files[0], checked), typed
+        return Judge(backend, messages, files, "", redact).edit(files[0], checked, typed=typed), typed
     except NotSaidError:  # the person asked for these words, so they go in as they are
         made = compose(backend, checked, files[0], typed, redact)
         return replace(made, flags=(*made.flags, UNCHECKED_FLAG)), typed

@@ -190,15 +190,18 @@ class Judge:
         lost = tuple(one for one in verdict.lost if one[1] != UNCLEAR_REASON)
         return replace(verdict, faults=faults, doubtful=(), lost=lost) + self._verify(asked, docs)
 
-    def edit(self, loaded: TargetDocument, checked: Sequence[VerifiedUpdate]) -> CheckedEdit:
+    def edit(self, loaded: TargetDocument, checked: Sequence[VerifiedUpdate], *, typed: str = "") -> CheckedEdit:
         """Return the edit that makes the updates in one skill, after which the same question finds nothing new.
+
+        `typed` is what the person typed for them, if the messages are only quotes: out of its turn, a quote may look
+        like the announcement of a paste.
 
         If they cannot be made together, those that can be made alone are in `checked` of the result. If the question
         still finds some, the updates are placed word for word and it is asked once more; what it finds then is left
         out. Raises SkilldError if no edit can be made, NotSaidError if that is because of the question, RefusedError
         if it is forbidden.
         """
-        typed = self._typed_text([item.update for item in checked])
+        typed = typed or self._typed_text([item.update for item in checked])
         try:
             composed = compose(self._backend, checked, loaded, typed, self._redact)
         except RetryError:

@@ -305,6 +305,27 @@ def test_accepting_into_another_file_keeps_the_open_proposal_for_it(
     assert [proposal.id for proposal in daemon.store.proposals.in_states([State.OPEN])] == [other.id]
 
 
+@pytest.mark.parametrize(
+    ("quote", "change"),
+    [
+        ("check who else deploys first: kubectl get pods must show them all Running", "`kubectl get pods`"),
+        ("fix the tags before you push: git fetch --tags --force gets them all", "`git fetch --tags --force`"),
+    ],
+)
+def test_a_quote_that_looks_like_a_work_order_without_the_rest_of_its_turn(
+    daemon: InProcessDaemon, root: Path, home: Path, quote: str, change: str
+) -> None:
+    """ "Wait, check ...: CMD" was typed; "check ...: CMD" alone is not taken for the announcement of a paste."""
+    before, command, after = quote.partition(change.strip("`"))
+    change = f"{before[0].upper()}{before[1:]}`{command}`{after}."
+    daemon.store.learnings.add(learning(root, 1, change, quote=quote))
+    (waiting,) = daemon.store.learnings.said()
+    result = Program(home).run("learnings", "propose", waiting.id)
+    assert result.returncode == 0, result.stderr
+    (proposal,) = daemon.store.proposals.in_states([State.OPEN])
+    assert proposal.operations[0].text == f"- {change}"
+
+
 def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(daemon: InProcessDaemon, root: Path, home: Path) -> None:
     """On a screen of 60 by 20, too."""
     for number, text in enumerate((SAID[0], SAID[0], SAID[2])):
