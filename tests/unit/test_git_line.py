@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from functools import cache, partial
 
 import pytest
 
 from skilld.git import line
 from skilld.git.repo import Repo, open_repo
+from skilld.git.session import shared_git
 from skilld.proposals.file_history import commits_touching
 from support.repos import SKILL, TEXT, Person
 
@@ -93,21 +96,22 @@ def test_it_gives_the_same_answers_as_git_for_any_history(person: Person) -> Non
             person.git("merge", "--quiet", "--no-edit", "-s", "ours", chance.choice(tips))
         path = chance.choice([SKILL, NOTES, "README.md"])
         tips.append(person.commit(str(number), {path: f"{number}\n"}))
-    repo = open_repo(person.root)
-    known = sum(_agrees(person, repo, *chance.sample(tips, 3)) for _ in range(40))
+    repo, lists = open_repo(person.root), cache(partial(git_list, person))
+    with shared_git():
+        known = sum(_agrees(lists, repo, *chance.sample(tips, 3)) for _ in range(40))
     assert known > 20, "else nothing was compared"
 
 
-def _agrees(person: Person, repo: Repo, tip: str, other: str, third: str) -> int:
+def _agrees(lists: Callable[..., list[str]], repo: Repo, tip: str, other: str, third: str) -> int:
     """Compare all answers about three commits; return how many there were."""
     before = line.is_before(repo.git, other, tip)
-    assert before in {None, other in git_list(person, tip)}
+    assert before in {None, other in lists(tip)}
     above = line.line_above(repo.git, tip, [other, third])
-    assert above in (None, git_list(person, "--topo-order", tip, f"^{other}", f"^{third}"))
-    since = int(person.git("show", "--no-patch", "--format=%ct", other))
+    assert above is None or above == lists("--topo-order", tip, f"^{other}", f"^{third}")
+    since = int(lists("--no-walk", "--timestamp", other)[0])
     found = line.line_since(repo.git, tip, since)
-    assert found is None or [one.oid for one in found] == git_list(person, "--topo-order", f"--since={since}", tip)
+    assert found is None or [one.oid for one in found] == lists("--topo-order", f"--since={since}", tip)
     for path in (SKILL, NOTES):
-        expected = git_list(person, "--full-history", "--topo-order", f"--since={since}", tip, "--", path)
+        expected = lists("--full-history", "--topo-order", f"--since={since}", tip, "--", path)
         assert commits_touching(repo, tip, path, since) == expected
     return sum(one is not None for one in (before, above, found))
