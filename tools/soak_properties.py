@@ -12,6 +12,7 @@ from tools.soak_report import Part, must
 # Those of `make test` that take HYPOTHESIS_EXAMPLES; what is guided by coverage there is a part of its own.
 FILES = (
     "tests/unit/test_edit_properties.py",
+    "tests/unit/test_merge_properties.py",
     "tests/security/test_fuzz.py",
     "tests/security/test_forged_wrappers.py",
     "tests/e2e/test_machines.py",

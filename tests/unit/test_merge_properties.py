@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from itertools import pairwise
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 from skilld.edit.operations import apply
 from skilld.library.merge import Merge, merge_skills
+
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "16"))  # `make soak` sets more
 
 VERBS = ("Run", "Check", "Write", "Never skip", "Tag", "Prüfe")
 THINGS = ("the tests", "the release notes", "`make lint`", "the query plan", "die Zahlen z. B. mit Quelle", "port 80")
@@ -122,7 +125,7 @@ def counts(data: bytes) -> Counter[tuple[str, ...]]:
 
 
 @given(skills(), skills())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=EXAMPLES)
 def test_no_line_is_lost_unless_listed_and_nothing_comes_twice(keep: bytes, away: bytes) -> None:
     found = merge_skills(keep, away, "other", str)
     result = merged(keep, found)
