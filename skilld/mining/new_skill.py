@@ -314,8 +314,6 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
     told = "" if all(part.observed for part in shown) else ", with what you said there"
     numbered = [f"{number}. {_step_text(part)}." for number, part in enumerate(shown, 1)]
     lines = section("Steps", [f"Observed in {sessions}{told}:", "", *numbered] if shown else [])
-    if number := sum(one.refused for one in task.left_out):
-        lines += ["", f"Left out: {pluralize(number, 'command')} that these sessions ran."]
     if check:
         how = "the last step" if ends else "a step"
         last = next((part for part in steps if part.text == check), None)

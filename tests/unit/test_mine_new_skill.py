@@ -112,8 +112,6 @@ Observed in 2 sessions:
 1. Run `make gen NAME={{name}}`.
 2. Change `src/{{name}}.py`.
 
-Left out: 1 command that these sessions ran.
-
 ## Check
 
 Observed as the last step of these sessions:
