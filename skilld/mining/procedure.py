@@ -84,7 +84,7 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
 
     If the steps will be `reviewed`, fewer sessions need to have each.
     """
-    done = {one.session: [*_runs(one, reviewed=reviewed)] for one in episodes}
+    done = {one.session: _with_early([*_runs(one, reviewed=reviewed)]) for one in episodes}
     if reviewed:
         columns = shared_kinds(done)
     else:  # if something was done again, the last time counts: a check is at the end
@@ -100,6 +100,7 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     found = [step for step in found if not unfit_reason(step.text)]
     steps = _with_final_check(_without_duplicates(found), {*filter(None, map(_last_action, episodes))})
     traps = [*_find_traps(episodes, steps, names)]
+    steps = _without_remedies(steps, traps, episodes)
     used = chain(*(one.seen for one in steps), *(one.seen for one in traps))
     if not reviewed:
         left_out += unexplained(episodes, [*(one.text for one in used), *(one.command for one in left_out)])
@@ -158,6 +159,22 @@ def _runs(episode: Episode, *, reviewed: bool) -> Iterator[ActionRun]:
                 asked=episode.asked,
                 reviewed=reviewed,
             )
+
+
+def _with_early(runs: list[ActionRun]) -> list[ActionRun]:
+    """Mark the first run of each command that ran again after another one of the task, such as one that undid it.
+
+    Only within a turn: what is done again after the person spoke may be a repair. Checks are often done twice.
+    """
+    own = [one for one in runs if not (one.edits or one.reads or is_generic(one.text) or is_test(one.text))]
+    first = {one: number for number, one in reversed([*enumerate(own)])}
+    last = {one: number for number, one in enumerate(own)}
+    again = {one for one in own if {*own[first[one] : last[one]]} - {one}}
+    marked: list[ActionRun] = []
+    for one in runs:
+        marked.append(replace(one, early=True) if one in again else one)
+        again.discard(one)
+    return marked
 
 
 def _last_action(episode: Episode) -> ActionRun | None:
@@ -295,7 +312,7 @@ def _without_duplicates(steps: Sequence[Step]) -> list[Step]:
     changed = {step.text for step in steps if step.edits}
     steps = [step for step in steps if not (step.reads and step.text in changed)]
     # The numbers of variables do not matter.
-    texts = [re.sub(r"(?<!\d)\d{1,3}(?=\}\})", "", step.text) for step in steps]
+    texts = [(re.sub(r"(?<!\d)\d{1,3}(?=\}\})", "", step.text), step.seen[0].early) for step in steps]
     last = {
         text: number
         for number, (text, step) in enumerate(zip(texts, steps, strict=True))
@@ -337,6 +354,21 @@ def _find_traps(episodes: Sequence[Episode], steps: Sequence[Step], names: Varia
         for (failed, _, until), (seen, worked) in found.items()
         if len(worked) <= _MAX_CAUSES
     )
+
+
+def _without_remedies(steps: list[Step], traps: Sequence[Trap], episodes: Sequence[Episode]) -> list[Step]:
+    """Leave out the steps that a pitfall names as its cure if the command also worked in a session without them."""
+    cures: set[str] = set()
+    for trap in traps:
+        cure = {step.text for step in steps if f"`{step.text}`" in f"`{trap.worked}`"} if trap.until else set[str]()
+        took = {one.session for step in steps if step.text in cure for one in step.seen}
+        failed = {one.text for one in trap.seen}
+        if any(
+            one.session not in took and any(action.ran and action.text in failed for action, _ in one.actions)
+            for one in episodes
+        ):
+            cures |= cure
+    return [step for step in steps if step.text not in cures]
 
 
 def _is_instance(step: str, command: str) -> bool:

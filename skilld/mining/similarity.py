@@ -27,6 +27,7 @@ class ActionRun:
     """One action in a session: the turn it followed, and the command as it ran.
 
     `asked` is all that was typed in the session: its words may be variables. `reviewed`: a model will review the step.
+    `early`: it ran again later, after other work for the same turn, and is a step of its own.
     """
 
     session: str
@@ -34,6 +35,7 @@ class ActionRun:
     text: str
     edits: bool = field(default=False, kw_only=True)
     reads: bool = field(default=False, kw_only=True)
+    early: bool = field(default=False, kw_only=True)
     asked: str = field(default="", kw_only=True, compare=False, repr=False)
     reviewed: bool = field(default=False, kw_only=True, compare=False, repr=False)
 
@@ -45,7 +47,7 @@ class ActionRun:
 
 def step_similarity(one: ActionRun, other: ActionRun) -> int:
     """Return the score of taking two actions for one step, 0 if they are different steps."""
-    if one.edits is not other.edits:
+    if one.edits is not other.edits or one.early is not other.early:
         return 0
     if one.text == other.text:
         return EXACT

@@ -697,6 +697,28 @@ def test_of_what_was_done_again_the_last_time_counts() -> None:
     assert candidate.recurrence.check == "make check"
 
 
+def test_what_is_done_undone_and_done_again_is_all_in_the_steps() -> None:
+    ran = "bin/new {0}", "bin/db up", "bin/db down -1", "bin/db up", "bin/note"
+    rows = [_row(n, "add a migration to the shop", *(one.format(n) for one in ran)) for n in (1, 2, 3)]
+    (candidate,) = _judge(*rows).candidates
+    steps = ["bin/new {{number}}", "bin/db up", "bin/db down -1", "bin/db up", "bin/note"]
+    assert lines_of(candidate, PartKind.COMMAND) == steps
+
+
+def test_what_a_failure_needed_is_no_step_if_it_does_not_always_fail() -> None:
+    def steps(*last: str) -> list[str]:
+        failed = "bin/new", "!bin/db up", "bin/db merge", "bin/db up", "bin/note"
+        rows = [_row(n, "add a migration to the shop", *(last if n == 3 else failed)) for n in (1, 2, 3)]
+        (candidate,) = _judge(*rows).candidates
+        assert lines_of(candidate, PartKind.TRAP) == ["`bin/db up` failed until `bin/db merge` had run."]
+        return lines_of(candidate, PartKind.COMMAND)
+
+    assert steps("bin/new", "bin/db up", "bin/note") == ["bin/new", "bin/db up", "bin/note"]
+    assert steps("bin/new", "bin/db merge", "bin/db up", "bin/note") == [
+        "bin/new", "bin/db merge", "bin/db up", "bin/note"
+    ]  # fmt: skip
+
+
 @for_each(
     ("failed", "worked", "pitfall"),
     [
