@@ -11,6 +11,7 @@ from pathlib import Path
 from posixpath import basename, dirname
 
 from skilld.agents import ADAPTERS
+from skilld.classify.conversation_style import is_about_project
 from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import NO_FILE_FITS, Verdict, VerifiedUpdate
@@ -25,7 +26,14 @@ from skilld.skills import Unusable, find, read
 from skilld.skills.find import FILE
 from skilld.store.learnings import NO_FILE_REASON
 from skilld.store.proposals import twin_flag
-from skilld.targets.find import SHARED_NAME, TargetFiles, WorkingSession, find_targets, project_refusal
+from skilld.targets.find import (
+    NO_PROJECT_REASON,
+    SHARED_NAME,
+    TargetFiles,
+    WorkingSession,
+    find_targets,
+    project_refusal,
+)
 from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_bare_scopes, find_scopes
 from skilld.targets.session_work import session_work
@@ -84,9 +92,14 @@ class JobPlaces:
         return [file for file in entered if is_own_file(file, context, self.home)]
 
     def redirect(self, item: VerifiedUpdate, typed: str) -> VerifiedUpdate:
-        """Redirect an update of a skill that is never edited, or one for all files that would create a rule."""
+        """Redirect an update of a skill that is never edited, or one for all files that would create a rule.
+
+        What is for somebody else's project goes to no file, although a judge may be given only the personal one.
+        """
         update, skill = item.update, self.overlaid.get(item.update.skill or 0)
         named = next((one.ref for one in self.files if one.doc.number == update.skill), None)
+        if named and named.kind is TargetKind.PERSONAL and self._is_for_a_foreign_project(update, named):
+            return replace(item, update=replace(update, skill=None))
         if skill is None and not (named and named.absent and named.patterns):
             return item
         said, change = typed if skill else f"{update.quote}\n{update.change}", update.change
@@ -100,6 +113,14 @@ class JobPlaces:
         section = target_section(change, doc.text, typed).heading if doc is not None and doc.text.strip() else ""
         number = None if doc is None else doc.number
         return replace(item, update=replace(update, skill=number, section=section, change=change))
+
+    def _is_for_a_foreign_project(self, update: Update, personal: SkillRef) -> bool:
+        """Whether an update is said of a project that is not the person's; of a personal line, only if it says so."""
+        if self.places.why_none in {"", NO_PROJECT_REASON}:
+            return False
+        if update.kind in {Change.CHANGE_STEP, Change.REMOVE_STEP}:
+            return is_about_project(update.quote)
+        return choose_target(f"{update.quote}\n{update.change}", [personal]) is None
 
     def repeat_flags(self, made: Proposal, standing: Sequence[Proposal]) -> list[str]:
         """Return flags for the lines, and the open proposals for other files, that a proposal may repeat."""

@@ -38,6 +38,7 @@ NEVER_COMMITTED_REASON = "the project is a clone that you have never committed t
 _MIN_SHARE = 0.5  # of the touched files: the work is about a folder or pattern with more than this
 
 
+NO_PROJECT_REASON = "the session was not in a project"
 NO_FOLDER_REASON = "the session's folder no longer exists"
 
 
@@ -107,7 +108,7 @@ def project_refusal(session: WorkingSession, context: Context) -> str | None:
     root = Path(context.root)
     above = session.home.is_relative_to(root) and not _is_home_in_git(session, context)
     if root == root.parent or above or is_kernel_path(session.cwd):
-        return "the session was not in a project"
+        return NO_PROJECT_REASON
     if is_own_project(root):
         return None
     if not root.is_dir():

@@ -22,7 +22,7 @@ from skilld.words import content_stems, is_about, likeness, stems
 
 # About the person, in any project.
 _PERSONAL_PATTERN = re.compile(
-    r"\b(?:in|for|across|on) (?:all|every|any)(?: of)?(?: my| the)? (?:projects?|repos?|repositor\w+)\b"
+    r"\b(?:in|for|across|on) (?:all|every|any|none)(?: of)?(?: my| the)? (?:projects?|repos?|repositor\w+)\b"
     rf"|\b(?:{OWN_PROJECTS})\b"
     r"|\b(?:in general|generally)\b[^\n]{0,80}\beverywhere\b|\bcall me\b|\bmy name is\b|\bi (?:\w+ )?prefer\b"
     r"|\b(?:in|für|bei) allen? (?:mein(?:e|en) )?(?:projekten?|repos)\b"

@@ -14,6 +14,7 @@ import pytest
 from skilld.classify.backends import Spec
 from skilld.classify.prompt import EXCERPT_LIMIT, excerpt
 from skilld.classify.said_already import is_same_change
+from skilld.classify.verify import VerifiedUpdate
 from skilld.context import Context
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
@@ -27,7 +28,7 @@ from skilld.targets.find import TargetFiles, WorkingSession, find_targets
 from skilld.targets.route import choose_target, is_personal, is_subject, ordered_file, ordered_files
 from skilld.targets.scopes import find_bare_scopes, find_scopes
 from skilld.targets.session_work import SessionWork, session_work
-from skilld.types import SkillDoc, SkillRef, TargetKind
+from skilld.types import Kind, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import content_stems, stems
 from support.rows import for_each
 from support.tops import make_top
@@ -302,6 +303,44 @@ def _git(folder: Path, *arguments: str) -> None:
 
 
 @pytest.mark.usefixtures("scrubbed")
+def test_what_is_said_of_somebody_elses_clone_is_not_put_into_the_personal_file(tmp_path: Path, home: Path) -> None:
+    """A model is given only the personal file there, so that it chooses this one says nothing."""
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+    _git(origin, "init", "--quiet")
+    _git(origin, "commit", "--quiet", "--allow-empty", "--message", "Begin")
+    _git(tmp_path, "clone", "--quiet", str(origin), str(clone))
+    _write(home / ".claude/CLAUDE.md", "# Me\n\n- Be brief.\n")
+    found = find_targets(WorkingSession("claude-code", clone, home, {}), ALL)
+    places = JobPlaces(load_documents(found.refs)[0], found, str(home))
+    (personal,) = places.files
+
+    def is_left_there(kind: Kind, said: str, wording: str) -> bool:
+        update = Update(personal.doc.number, "", wording, "", kind, 1, said, 0.8)
+        return places.redirect(VerifiedUpdate(update), said).update.skill == personal.doc.number
+
+    of_the_clone = [
+        (Kind.PREFERENCE, "here types are checked with pyright", "In the billing repo check types with pyright."),
+        (Kind.ADD_STEP, "karim wants merge commits", "Karim wants merge commits."),
+        (Kind.CHANGE_STEP, "we use spaces in this repo", "Use spaces."),
+        (Kind.REMOVE_STEP, "no need to be brief here", "Be brief."),
+    ]
+    of_the_person = [
+        (Kind.ADD_STEP, "no emojis in commits, in none of my projects", "No emojis in commits."),
+        (Kind.PREFERENCE, "answer in French", "Answer in French."),
+        (Kind.ADD_STEP, "put it into ~/.claude/CLAUDE.md: I use zsh", "I use zsh."),
+        (Kind.CHANGE_STEP, "I use fish now", "Use fish."),
+        (Kind.REMOVE_STEP, "forget the rule about brevity", "Be brief."),
+    ]
+    assert [said for said in of_the_clone if is_left_there(*said)] == []
+    assert [said for said in of_the_person if not is_left_there(*said)] == []
+    _git(clone, "commit", "--quiet", "--allow-empty", "--message", "Mine")
+    found = find_targets(WorkingSession("claude-code", clone, home, {}), ALL)
+    places = JobPlaces([personal], found, str(home))
+    assert is_left_there(*of_the_clone[1]), "in an own project the judge's choice counts"
+
+
+@pytest.mark.usefixtures("scrubbed")
 def test_a_clone_the_person_never_committed_to_is_not_theirs(tmp_path: Path, home: Path) -> None:
     origin = tmp_path / "origin"
     origin.mkdir()
@@ -552,7 +591,7 @@ def test_rules_beyond_a_size_limit_are_reported_as_not_read(root: Path) -> None:
     around = JobPlaces(load_documents(target_files.refs)[0], target_files, str(root.parent / "home"))
     unread = around.unread_target("Always use tabs.")
     assert unread is not None
-    assert unread[1] == "AGENTS.md:2003 says this, but Codex does not read that far"
+    assert unread[1] == "AGENTS.md:2003 says this, but Codex stops reading before that line"
     assert around.unread_target("Keep it short.") is None
 
 
