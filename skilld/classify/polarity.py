@@ -128,6 +128,15 @@ _COMPLAINT = re.compile(
     re.IGNORECASE,
 )
 
+# "Didn't I say that every table needs a caption" asks for captions: the negation belongs to the question.
+_NEGATED_QUESTION = re.compile(
+    r"\b(?:(?:did|do|have|had|should|must|are|were|was)n['\u2019]?t\s+(?:i|we)"
+    r"|(?:did|do|have|had|should|must|are|were)\s+(?:i|we)\s+not)\b"
+    r"|(?:\A|[,;:.!?\n])[ \t]*+(?:(?:is|are|was|were|does|do|should|must)n['\u2019]?t\s+(?:it|there|every|each|all)"
+    r"|(?:habe?n?|hatten?|sagten?|wollten?|sollten?)\s+(?:ich|wir)(?:\s+(?:dir|euch|doch|schon|es|uns))*\s+nicht)\b",
+    re.IGNORECASE,
+)
+
 # Words that reverse a rule, soften it or make exceptions. A written line may only have those of the person or of the
 # line that it replaces.
 REVERSING_WORD = re.compile(
@@ -158,6 +167,7 @@ def seems_reversed(change: str, quote: str, *, complaint: bool = True) -> bool:
     """
     if complaint and _COMPLAINT.search(quote):
         return False
+    quote = _NEGATED_QUESTION.sub(" ", quote)
     wanted = content_stems(change)
     if has_negation(EXCEPTION.sub(" ", change)):
         return has_negation(" ".join(change.split()[:_OPENING_WORDS])) and not is_refused(change, quote)
@@ -194,7 +204,7 @@ def is_clearly_reversed(change: str, quote: str) -> bool:
 
     A refusal in other words, or in a form that the patterns only partly know, is not clear.
     """
-    wanted = content_stems(change)
+    wanted, quote = content_stems(change), _NEGATED_QUESTION.sub(" ", quote)
     for clause in CLAUSE.split(quote):
         if wanted and matching_share(wanted, content_stems(clause)) == 1:
             said = (

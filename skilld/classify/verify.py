@@ -168,7 +168,7 @@ class _TurnJudge:
             is_plain = is_clearly_wanted(update.change, ground) and not asks_to_remove(self._turn.typed)
         else:
             seems = seems_reversed(update.change, ground, complaint=complaint)
-            is_plain = is_clearly_reversed(update.change, ground)
+            is_plain = is_clearly_reversed(update.change, ground) and not _is_asked(ground, self._turn.typed)
         if not seems:
             return support
         same = False if is_plain else self._meant(update.change, ground)
@@ -212,6 +212,11 @@ def _sentence_around(quote: str, typed: str) -> str:
     begin = max((match.end() for match in _SENTENCE_END.finditer(typed, 0, at)), default=0)
     end = _SENTENCE_END.search(typed, at + len(quote.rstrip(_FULL_STOPS)))
     return typed[begin : end.start() if end else len(typed)]
+
+
+def _is_asked(sentence: str, typed: str) -> bool:
+    """Whether a sentence is a question, whose negation may mean nothing: "n'ai-je pas dit que ... ?"."""
+    return typed[typed.find(sentence) + len(sentence) :].lstrip().startswith(("?", "\uff1f"))
 
 
 def find_turn(messages: Sequence[Message], update: Update) -> HumanTurn | None:

@@ -191,6 +191,26 @@ def test_a_clearly_reversed_change_is_not_sent_to_a_model() -> None:
     assert (verdict.proposed, verdict.faults, verdict.reworded) == ((), (OPPOSITE,), (update,))
 
 
+@for_each(
+    ("said", "faults"),
+    [
+        ("didn't I say that every entry needs a date? this one has none", ()),
+        ("haven't we agreed every entry needs a date, this one has none", ()),
+        ("Did I not tell you every entry needs a date?", ()),
+        ("wait, shouldn't every entry have a date? every entry needs a date", ()),
+        ("hatte ich dir nicht gesagt: every entry needs a date", ()),
+        ("n'ai-je pas dit que every entry needs a date ?", (UNCLEAR_REASON,)),
+        ("can you see to it that not every entry needs a date?", (UNCLEAR_REASON,)),
+        ("I didn't say that every entry needs a date.", (OPPOSITE,)),
+        ("I don't think every entry needs a date, do you?", (UNCLEAR_REASON,)),
+        ("this isn't something every entry needs a date for", (OPPOSITE,)),
+    ],
+)
+def test_the_negation_of_a_question_is_not_that_of_the_rule(said: str, faults: tuple[str, ...]) -> None:
+    rule = replace(UPDATE, change="Every entry needs a date.", quote="every entry needs a date")
+    assert _verdict(rule, said).faults == faults
+
+
 def test_a_change_the_skill_already_has_is_dropped_without_fault() -> None:
     said = "always one line per entry"
     verdict = _verdict(replace(UPDATE, change="Write one line per entry.", quote=said), said)
