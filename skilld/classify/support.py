@@ -90,7 +90,7 @@ def _holds_as_written(token: str, text: str) -> bool:
 
 
 MIN_OWN_SHARE = 0.5  # share of the change's content words that the quoted turn must contain
-_MIN_OWN_SHARE_BESIDE_SKILL = 0.34  # share of words and exact tokens, if a new number is the person's
+_MIN_OWN_SHARE_BESIDE_SKILL = 0.34  # share of words and exact tokens, if a new number or name is the person's
 MIN_KNOWN_SHARE = 0.6  # share that the turn and the skill together must contain
 MIN_WRITTEN_SHARE = 0.8  # share of the content words of the written lines that must be known already
 # The words of a request to write something down: that it be written, and where, but not what.
@@ -101,6 +101,7 @@ _WRITTEN_DOWN = re.compile(
     re.IGNORECASE,
 )
 _NOT_SAID = "the quoted words do not say this"
+_WORD = re.compile(r"\w+")
 _LIST_MARKER = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
 _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a new item of a numbered list adds one
 
@@ -143,15 +144,21 @@ _NAMES_THING = re.compile(
 )
 
 
-def check_support(change: str, typed: str, skill: str, *, offer: str = "") -> Support:
+def check_support(change: str, typed: str, skill: str, *, offer: str = "", earlier: str = "") -> Support:
     """Judge whether the turn `typed` supports `change` to a skill with the text `skill`.
 
     `offer` is the agent's text directly before the turn, given only if the turn is a bare assent: then the change may
-    take its content from there, and the result says so.
+    take its content from there, and the result says so. `earlier` is what the person typed before: a word of the turn
+    may be spelled as it is there, "quiet" as "--quiet".
     """
-    ground = normalize(f"{typed}\n{skill}\n{offer}")
+    ground, spelled = normalize(f"{typed}\n{skill}\n{offer}"), normalize(earlier)
     others = THE_USER.sub(" ", change)
-    foreign = [token for token in sorted(exact_tokens(change)) if not holds_token(token, ground)]
+    foreign = [
+        token
+        for token in sorted(exact_tokens(change))
+        if not holds_token(token, ground)
+        and not (holds_token(token, spelled) and all(holds_token(word, ground) for word in _WORD.findall(token)))
+    ]
     foreign += [name for name in sorted(proper_names(others)) if not contains_name(name, ground)]
     if foreign:
         return Support(f"you did not say {', '.join(repr(token) for token in foreign[:3])}")
@@ -211,15 +218,18 @@ def _share(change: str, ground: str) -> float:
 
 
 def _completes_skill(change: str, typed: str, skill: str) -> bool:
-    """Whether a change puts a number that the person gave among words of the skill.
+    """Whether a change puts a number or a name that the person gave among words of the skill.
 
-    "permanent change: [-0.5, 1.5], put it where [0, 2] is" makes "Run SPRT with bounds [-0.5, 1.5] instead of [0, 2]".
+    "permanent change: [-0.5, 1.5], put it where [0, 2] is" makes "Run SPRT with bounds [-0.5, 1.5] instead of [0, 2]",
+    and "ask Lina, she took over" makes "Ask Lina before you touch `payments.py`".
     """
-    words, values = content_stems(change), exact_tokens(change)
+    words, values = content_stems(_CODE.sub(" ", change)), exact_tokens(change)
     said, known = matching_words(words, content_stems(typed), slips=True), matching_words(words, content_stems(skill))
     given, there = normalize(typed), normalize(skill)
     own = [value for value in values if holds_token(value, given)]
-    if not any(value[0].isdecimal() and not holds_token(value, there) for value in own):  # no new number
+    new = any(value[0].isdecimal() and not holds_token(value, there) for value in own)
+    people = proper_names(change) - values
+    if not new and not any(contains_name(name, given) and not contains_name(name, there) for name in people):
         return False
     most = len(said - known) >= MIN_OWN_SHARE * len(words - known)
     return most and len(said) + len(own) >= _MIN_OWN_SHARE_BESIDE_SKILL * (len(words) + len(values))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import partial
 
-from skilld.classify.clauses import foreign_parts, without_foreign_clauses
+from skilld.classify.clauses import foreign_parts, has_only_own_words, without_foreign_clauses
 from skilld.classify.content import WEAK_STEMS
 from skilld.classify.endorsement import final_question, find_endorsement, find_passed_back, is_bare_assent
 from skilld.classify.offline.grammar import Cue, Language, languages
@@ -127,21 +127,24 @@ class _TurnJudge:
         """
         if update.kind in {Kind.REMOVE_STEP, Kind.CHANGE_STEP} and self._skill:
             ground = f"{ground}\n{self._known}"
-        less = replace(update, change=without_foreign_clauses(update.change, ground, self._known))
+        earlier = self._turn.earlier  # may name the subject: "who reviews infra changes?", and then "always Youssef"
+        less = replace(update, change=without_foreign_clauses(update.change, ground, f"{self._known}\n{earlier}"))
         for one in (less, update):
             support = judge(one)
             if support.doubt:
                 return one, support
             if support.ok:
-                return one, replace(support, beyond=tuple(foreign_parts(one.change, ground)))
+                foreign = foreign_parts(one.change, ground)
+                return one, replace(support, beyond=tuple(x for x in foreign if not has_only_own_words(x, earlier)))
         return update, support
 
     def _direct_support(self, update: Update) -> Support:
         typed = self._turn.typed
         named = self._known if update.kind is Kind.REMOVE_STEP and _names_line(update, self._known) else ""
-        support = check_support(update.change, f"{typed}\n{named}", self._known, offer=self._offer)
+        said, earlier = f"{typed}\n{named}", self._turn.earlier
+        support = check_support(update.change, said, self._known, offer=self._offer, earlier=earlier)
         if not support.ok and update.kind is not Kind.REMOVE_STEP and points_back(update.quote):
-            support = check_pointing(update.change, typed, self._turn.earlier, self._known)
+            support = check_pointing(update.change, typed, earlier, self._known)
         if not support.ok:
             return replace(support, reworded=True)
         if support.by_assent:

@@ -191,6 +191,71 @@ def test_a_clearly_reversed_change_is_not_sent_to_a_model() -> None:
     assert (verdict.proposed, verdict.faults, verdict.reworded) == ((), (OPPOSITE,), (update,))
 
 
+OWNED = replace(SKILL, text="# Working here\n\n- Ask Karim before you change anything in `orders/payments.py`.\n")
+
+
+@for_each(
+    ("texts", "change", "quote", "kept"),
+    [
+        (
+            (
+                "add a --quiet flag",
+                "[Should errors still be printed?]",
+                "yes, always. quiet only hides the progress bar",
+            ),
+            "--quiet only hides the progress bar.",
+            "quiet only hides the progress bar",
+            "--quiet only hides the progress bar.",
+        ),
+        (
+            ("who reviews infra changes?", "[CODEOWNERS says Youssef.]", "youssef, always him for nginx, Lina for dns"),
+            "Infra reviews: always Youssef for nginx, Lina for dns.",
+            "youssef, always him for nginx, Lina for dns",
+            "Infra reviews: always Youssef for nginx, Lina for dns.",
+        ),
+        (
+            ("why the import?", "[A leftover.]", "remove it, and ask Lina from now on, she took over payments"),
+            "Ask Lina before you change anything in `orders/payments.py`, she took over payments.",
+            "ask Lina from now on, she took over payments",
+            "Ask Lina before you change anything in `orders/payments.py`, she took over payments.",
+        ),
+        (  # only the agent has written it so
+            ("add a flag for less output", "[Added --quiet.]", "quiet only hides the progress bar"),
+            "--quiet only hides the progress bar.",
+            "quiet only hides the progress bar",
+            None,
+        ),
+        (  # not a word of the last message
+            ("serve it on port 8080", "[Done.]", "the port is always above 9000 here"),
+            "The port is always above 9000 here, not 8080.",
+            "the port is always above 9000 here",
+            None,
+        ),
+        (  # only the agent has named it
+            (
+                "who checks it?",
+                "[Infra reviews: Youssef.]",
+                "Youssef owns the nginx config and Lina owns the dns zones",
+            ),
+            "Infra reviews: Youssef owns the nginx config and Lina owns the dns zones.",
+            "Youssef owns the nginx config and Lina owns the dns zones",
+            "Youssef owns the nginx config and Lina owns the dns zones.",
+        ),
+        (  # a name, but nothing of the line
+            ("why the import?", "[A leftover.]", "Lina asked for it, keep it"),
+            "Ask Lina before you change anything in `orders/payments.py`.",
+            "Lina asked for it",
+            None,
+        ),
+    ],
+)
+def test_a_rule_may_be_worded_with_what_was_typed_before(
+    texts: tuple[str, ...], change: str, quote: str, kept: str | None
+) -> None:
+    verdict = _verdict(Update(1, "", change, "", Kind.PREFERENCE, 2, quote, 0.9), *texts, skill=OWNED)
+    assert [(one.update.change, one.beyond) for one in verdict.proposed] == ([(kept, ())] if kept else [])
+
+
 @for_each(
     ("said", "faults"),
     [
