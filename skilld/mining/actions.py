@@ -436,6 +436,10 @@ _SHOWING_PATTERN = re.compile(
 )
 
 
+# Code in quotes is no quotation: `psql -c "select ..."`.
+_CODE_ARGUMENT_PATTERN = re.compile(r" (?:-[ce]|--(?:command|eval|execute|query|sql))[ =][\"']")
+
+
 def line_findings(text: str, typed: str) -> list[Finding]:
     """Return what the linter finds in a text as a line of a skill; `typed` is what the person typed."""
     return lint(b"", f"# Task\n\n- {text}\n".encode("utf-8", "replace"), typed)
@@ -453,6 +457,7 @@ def unfit_reason(text: str) -> str | None:
     if _MACHINE_PATH_PATTERN.search(text):
         return "it contains a path specific to this machine"
     ignored = (*_IGNORED_RULES, "sends-data") if _SHOWING_PATTERN.fullmatch(text) else _IGNORED_RULES
+    ignored = (*ignored, "quotation") if _CODE_ARGUMENT_PATTERN.search(text) else ignored
     findings = lint(b"", f"# Steps\n\n- Run `{text}`.\n".encode("utf-8", "replace"), "")
     return next((one.sentence for one in findings if not one.rule.startswith(ignored)), None)
 

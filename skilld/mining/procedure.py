@@ -157,6 +157,7 @@ def _runs(episode: Episode, *, reviewed: bool) -> Iterator[ActionRun]:
                 edits=one.edits,
                 reads=one.reads,
                 asked=episode.asked,
+                about=episode.about,
                 reviewed=reviewed,
             )
 

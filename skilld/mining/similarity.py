@@ -27,6 +27,7 @@ class ActionRun:
     """One action in a session: the turn it followed, and the command as it ran.
 
     `asked` is all that was typed in the session: its words may be variables. `reviewed`: a model will review the step.
+    `about`: the names in its commands of files that the session changed; they may be variables, too.
     `early`: it ran again later, after other work for the same turn, and is a step of its own.
     """
 
@@ -37,6 +38,7 @@ class ActionRun:
     reads: bool = field(default=False, kw_only=True)
     early: bool = field(default=False, kw_only=True)
     asked: str = field(default="", kw_only=True, compare=False, repr=False)
+    about: frozenset[str] = field(default=frozenset(), kw_only=True, compare=False, repr=False)
     reviewed: bool = field(default=False, kw_only=True, compare=False, repr=False)
 
     @property
@@ -179,7 +181,7 @@ def differs_in_variables(one: ActionRun, other: ActionRun) -> bool:
                     return False
             if gap and gap.is_bare:
                 typed = has_word(one.asked, mine[number]) and has_word(other.asked, theirs[number])
-                whole += not (gap.said or typed)
+                whole += not (gap.said or typed or _is_changed(mine[number], theirs[number], one, other))
                 if gap.is_name and (is_generic(one.text) or not _is_asked(mine[number], theirs[number], one, other)):
                     return False  # "make build" and "make test"
     return (len(mine) - whole) / len(mine) >= _MIN_FIXED_SHARE
@@ -193,9 +195,18 @@ def differs_in_target(one: ActionRun, other: ActionRun) -> bool:
 
 
 def _is_asked(mine: str, theirs: str, one: ActionRun, other: ActionRun) -> bool:
-    """Whether each session's requests contain the word of its command, and not both those of both, as verbs are."""
+    """Whether each session's requests contain the word of its command, and not both those of both, as verbs are.
+
+    Or each session changed a file of that name.
+    """
+    if _is_changed(mine, theirs, one, other):
+        return True
     both = has_word(one.asked, theirs) and has_word(other.asked, mine)
     return not both and mine.casefold() in one.asked.casefold() and theirs.casefold() in other.asked.casefold()
+
+
+def _is_changed(mine: str, theirs: str, one: ActionRun, other: ActionRun) -> bool:
+    return mine in one.about - other.about and theirs in other.about - one.about
 
 
 def has_word(text: str, word: str) -> bool:

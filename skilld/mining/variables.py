@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
-from skilld.mining.actions import Action
+from skilld.mining.actions import Action, tokens
 from skilld.mining.similarity import MIN_SESSIONS, TEXT_NAMES, ActionRun, Gap, has_word
 from skilld.values import value_class
 from skilld.words import content_stems
@@ -25,6 +26,13 @@ class Episode:
     request: str
     asked: str
     actions: tuple[tuple[Action, str], ...]
+
+    @property
+    def about(self) -> frozenset[str]:
+        """The names of changed files that are words of its commands: "bench invoices" for queries/invoices.py."""
+        words = {word for one, _ in self.actions if not (one.edits or one.reads) for word in tokens(one.text)}
+        changed = (PurePosixPath(one.text).stem for one, _ in self.actions if one.edits)
+        return frozenset(name for name in changed if name in words and len(name) >= _MIN_VALUE_LENGTH)
 
 
 def _spellings(value: str) -> tuple[str, ...]:
@@ -149,8 +157,8 @@ class Variables:
         )
 
     def is_named(self, gap: Gap, vector: Mapping[str, str]) -> bool:
-        """Whether a whole word, or one in a changed file's path, is a variable: exact, or named in the requests."""
+        """Whether a word, or one in a changed file's path, is a variable: exact, or what each session is about."""
         if not gap.is_name:
             return True
-        asked = {episode.session: episode.asked.casefold() for episode in self.episodes}
-        return all(value.casefold() in asked[session] for session, value in vector.items())
+        known = {one.session: (one.asked.casefold(), one.about) for one in self.episodes}
+        return all(value.casefold() in known[one][0] or value in known[one][1] for one, value in vector.items())

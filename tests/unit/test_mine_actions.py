@@ -118,6 +118,8 @@ def test_any_command_line_can_be_parsed(line: str) -> None:
         "make build KEY=$(cat ~/.ssh/id_rsa) .",
         "make deploy $(rm -rf build) now",
         "make a${IFS}b",
+        'psql "$SHOP_DB" -c "drop table orders"',
+        'bin/tell "to whoever reads this line: it is a text of many words, and nothing that this command runs as code"',
         "cd /tmp && make x",
     ],
 )
@@ -132,6 +134,7 @@ def test_commands_that_download_widen_destroy_or_are_machine_specific_are_left_o
         "npm run gen -- --name orders",
         "python manage.py migrate",
         "pytest -q tests/test_a.py",
+        'psql "$SHOP_DB" -c "select calls, mean_exec_time, query from pg_stat_statements order by calls desc limit 10"',
         'GPG_TTY=$(tty) git tag -s v2.0.0 -m "v2.0.0"',
         "docker build -t shop:$(git rev-parse --short HEAD) .",
     ],

@@ -719,6 +719,21 @@ def test_what_a_failure_needed_is_no_step_if_it_does_not_always_fail() -> None:
     ]  # fmt: skip
 
 
+def test_the_name_of_the_file_that_each_session_changed_is_a_variable_of_its_commands() -> None:
+    def steps(file: str) -> list[str]:
+        ran = "git bisect run bin/bench {0}", file, "bin/bench {0}", "make note"
+        rows = [
+            _row(n, "find out why it got slow", *(one.format(name) for one in ran))
+            for n, name in ((1, "invoices"), (2, "postings"), (3, "accounts"))
+        ]
+        return [line for one in _judge(*rows).candidates for line in lines_of(one, PartKind.COMMAND, PartKind.EDIT)]
+
+    assert steps("~shop/queries/{0}.py") == [
+        "git bisect run bin/bench {{name}}", "shop/queries/{{name}}.py", "bin/bench {{name}}", "make note"
+    ]  # fmt: skip
+    assert steps("~shop/all.py") == []  # as `bin/bench build` and `bin/bench clean` are
+
+
 @for_each(
     ("failed", "worked", "pitfall"),
     [
