@@ -96,8 +96,9 @@ class UsageLog(Table):
         return str(self._db.execute(query, (model,)).fetchone()[0])
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return everything booked, newest day first."""
-        return [dict(row) for row in self._db.execute("SELECT * FROM usage ORDER BY day DESC, model, skill")]
+        """Return everything booked, newest day first, without models that were never reached."""
+        query = "SELECT * FROM usage WHERE calls > 0 ORDER BY day DESC, model, skill"
+        return [dict(row) for row in self._db.execute(query)]
 
 
 class Account:

@@ -70,9 +70,10 @@ _PERMANENT: dict[str | int, str] = {
 }
 # Failures of a connection. litellm turns them, and unreadable answers, into status 500 (also on 1.106).
 _CONNECTION_CLOSED = "it closed the connection without an answer"
+_NOT_CONNECTED = "could not connect"
 _CONNECTION_CAUSES = {
-    "ConnectError": "could not connect",
-    "ConnectTimeout": "could not connect",
+    "ConnectError": _NOT_CONNECTED,
+    "ConnectTimeout": _NOT_CONNECTED,
     "ReadError": _CONNECTION_CLOSED,
     "RemoteProtocolError": _CONNECTION_CLOSED,
 }
@@ -88,6 +89,10 @@ class RequestRejectedError(SkilldError):
 
     def __init__(self, cause: str = _REQUEST_REJECTED) -> None:
         super().__init__(_TITLE, cause, _REMEDY)
+
+
+class NotConnectedError(RetryError):
+    """No connection to the provider was made, so it was asked nothing."""
 
 
 def load_litellm() -> Any:  # noqa: ANN401 - an untyped module
@@ -199,7 +204,9 @@ def to_skilld_error(error: Exception, model: str, base_url: str | None = None) -
     where = f"no usable answer from {host}"
     if getattr(error, "status_code", 0) in _REDIRECTS:
         where += ", which redirects to another URL; if you trust that URL, set model_base_url to it"
-    return RetryError(_TITLE, f"{where}; {_temporary_cause(kind, error)}", after=seconds)
+    cause = _temporary_cause(kind, error)
+    made = NotConnectedError if cause == _NOT_CONNECTED else RetryError
+    return made(_TITLE, f"{where}; {cause}", after=seconds)
 
 
 def _temporary_cause(kind: str, error: Exception) -> str:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from skilld.classify import closed_questions, prompt
 from skilld.classify.backends import STARTED_WITHOUT, EditCheck, Spec
 from skilld.classify.backends.completion import (
+    NotConnectedError,
     RequestRejectedError,
     answer_usage,
     context_options,
@@ -151,6 +152,9 @@ class Model:
         with paid_call(self.name, expected) as call:
             try:
                 yield call
+            except NotConnectedError:
+                call.used = Usage()
+                raise
             finally:
                 self.usage += call.used
 
