@@ -228,6 +228,9 @@ def _print_totals(engine: Engine, done: int, failed: int) -> None:
     if waiting and why:
         must = f"{pluralize(waiting, 'batch', 'batches')} must wait until tomorrow"
         console.say(f"Today's budget is spent ({why}), so {must}. To see what was spent: skilld cost")
+    for delay in engine.store.batches.delays():
+        if not (why and why in delay.why):
+            console.say(console.message(delay.describe(time.time(), goes_on=False)))
     if unfinished := engine.store.transcripts.turn_outcomes()["waiting"]:
         batch = engine.settings.batch
         most, idle = pluralize(batch.turns, "message"), pluralize(batch.idle_minutes, "minute")
@@ -240,7 +243,7 @@ def _print_totals(engine: Engine, done: int, failed: int) -> None:
 
 
 def _finish_due(engine: Engine, worker: Worker) -> int:
-
+    """Have the due batches judged; return how many need no other try."""
     done = 0
     with Progress("Judging batches") as progress:
         while batch := engine.next_batch(time.time()):
@@ -253,7 +256,8 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
             if found := [*new, *engine.repeated_proposals(result), *filter(None, taken_back)]:
                 progress.clear()
                 _print_news(found)
-            done += 1
+            ended = engine.store.batches.get(batch.id)
+            done += ended is None or ended.state != "pending"  # else it waits to be tried again
     return done
 
 

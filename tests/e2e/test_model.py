@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.model import program_with
+from faults.model import program_with, teach
 from support.live_project import SKILL_TEXT, Project
 from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.program import Program
@@ -155,6 +155,18 @@ def test_a_temporary_error_is_retried_later(home: Path, project: Project, reply:
     assert "Could not ask" in status["last_error"]["message"]
     (batches,) = (check for check in program.json("doctor")["checks"] if check["name"] == "batches")
     assert (batches["verdict"], "1 batch waits: Could not ask" in batches["detail"]) == ("warn", True)
+
+
+def test_one_run_names_what_waits_for_a_server_that_is_down_and_counts_no_call(home: Path, project: Project) -> None:
+    with StubModel() as gone:
+        program = _program(home, gone)
+    teach(home, project)
+    host = gone.base_url.removeprefix("http://").partition("/")[0]
+    waits = f"1 batch waits: Could not ask the model: no usable answer from {host}; could not connect"
+    said = " ".join(program.run("run", "--once").stdout.split())
+    assert ("Judged 0 batches." in said, waits in said) == (True, True), said
+    assert program.json("status")["spend_today"]["calls"] == 0
+    assert program.run("cost").stdout.startswith("No model calls yet.")
 
 
 def test_a_rejected_key_parks_the_batch_until_retry(home: Path, project: Project) -> None:
