@@ -210,6 +210,7 @@ _SHELL_PIECE_PATTERN = re.compile(
     r"""\\.|"(?:\\.|[^"\\])*"|'[^']*'|&&|\|\||[;\n|()]|\$\(|[^\\"'&|;\n$()]+|.""", re.DOTALL
 )
 _SCRIPT_PATTERN = re.compile(r"<<|(?:^|[\s;])(?:for|while|until|if|case|function)\s|\{\s")
+_QUOTED_TEXT_PATTERN = re.compile(r""" (?:"[^"\\$`<]*"|'[^'<]*')(?=[\s;&|]|\Z)""")  # that runs nothing
 # Redirections that only silence output; options and final pipeline stages that only filter it.
 _SILENCING_PATTERN = re.compile(r"(?:2>&1|[12&]?>[ \t]{0,3}/dev/null|< ?/dev/null|\|\|[ \t]{0,3}(?:true|:))\Z")
 _GH_FILTER_PATTERN = re.compile(r""" (?:--jq|-q|--json) (?:"(?:\\.|[^"\\])*"|'[^']*'|[^\s"'-]\S*)""")
@@ -242,7 +243,7 @@ def tokens(text: str) -> tuple[str, ...]:
 def commands(text: str) -> list[str]:
     """Return the commands that a command line runs one after the other; none if it is a script."""
     text = _CONTINUATION_PATTERN.sub(" ", _without_heredocs(_without_shell(text))).strip()
-    if not text or len(text) > 4 * MAX_COMMAND_LENGTH or _SCRIPT_PATTERN.search(text):
+    if not text or len(text) > 4 * MAX_COMMAND_LENGTH or _SCRIPT_PATTERN.search(_QUOTED_TEXT_PATTERN.sub(" -", text)):
         return []
     found = [_without_wrappers(part) for part in _split(text, {"&&", ";", "\n"}) if not part.lstrip().startswith("#")]
     return [part for part in _with_folder(found) if part and len(part) <= MAX_COMMAND_LENGTH]

@@ -22,6 +22,11 @@ from support.rows import for_each
         ("cd web && npm ci && npm test", ["cd web && npm ci", "cd web && npm test"]),
         ("timeout 60 make check || true", ["make check"]),
         ("for one in a b; do rm $one; done", []),
+        ('bin/wait "$( for one in a b; do rm $one; done)"', []),
+        (
+            "git commit -m 'Wait for it' && bin/db -c \"create if missing\"",
+            ["git commit -m 'Wait for it'", 'bin/db -c "create if missing"'],
+        ),
         ("cat > a.txt <<'EOF'\nrm -rf x\nEOF", []),
         ("x=$(make a && make b) ./run", ["x=$(make a && make b) ./run"]),
         (
