@@ -25,6 +25,7 @@ from skilld.words import content_stems, likeness
 
 MIN_REPEATS = 2
 _MIN_CONFIDENCE = 0.5  # of an ask
+_UNSURE_REASON = "it was not said clearly or recently enough"
 _MIN_SKILL_LIKENESS = 0.3  # of an ask and its task to a skill's own description
 _PART_KINDS = {Kind.FACT: PartKind.FACT, Kind.CORRECTION: PartKind.PITFALL}
 
@@ -107,7 +108,7 @@ def find_leads(
     for number, ask in enumerate(standing):
         lead = _build_lead(ask, rows, skills)
         why, path = _rejection_reason(lead, standing[:number], texts, now), str(lead.skill.path if lead.skill else "")
-        if why in {None, REPEATABLE}:  # being proposed already goes before not being repeated
+        if why in {None, REPEATABLE, _UNSURE_REASON}:  # being proposed already goes before these
             why = known.needless_reason(ask, path, {row.agent for row in lead.rows}) or why
         if why:
             rejected.append(RejectedCandidate(ask.text, why))
@@ -190,7 +191,7 @@ def _rejection_reason(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str
         return REPEATABLE
     if lead.skill is not None and lead.skill.source is Source.PLUGIN:
         return f"{lead.skill.name} belongs to a plugin, so it cannot be edited"
-    return None if confidence(ask.pieces, now=now) >= _MIN_CONFIDENCE else "it was not said clearly or recently enough"
+    return None if confidence(ask.pieces, now=now) >= _MIN_CONFIDENCE else _UNSURE_REASON
 
 
 # Checking a candidate's evidence: each turn is looked up in its session, by its key.

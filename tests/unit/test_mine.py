@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.clock import parse_time
+from skilld.mining.evidence import Known
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task, detect_feedback, summarize
 from skilld.mining.sessions import Session
@@ -103,6 +104,15 @@ def test_an_old_statement_is_too_uncertain() -> None:
     assert [candidate.missed for candidate in _judge_rows(old).rejected] == [
         "it was not said clearly or recently enough"
     ]
+
+
+def test_what_is_proposed_already_is_not_called_uncertain() -> None:
+    old = _make_row(
+        "s1", "write the release notes", "Put the ticket first.", skills=("release-notes",), at="2024-01-05T10:00:00Z"
+    )
+    known = Known(proposed=lambda _ask, _path, _agents: "the open proposal 1234abcd already says this")
+    judged = judge([old], [NOTES], {NOTES.path: ""}, known, now=NOW)
+    assert [candidate.missed for candidate in judged.rejected] == ["the open proposal 1234abcd already says this"]
 
 
 def test_rules_belong_in_the_project_docs_unless_a_rules_skill_is_requested() -> None:
