@@ -71,7 +71,7 @@ def _similar_skill(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path,
 # Recurring tasks.
 
 
-_ONCE_REASON = "you said it in only one session of this task"
+_ONCE_REASON = "only one session of this task said it like this"
 _COMPLAINT_REASON = "it is a complaint that does not say what you want instead"
 
 

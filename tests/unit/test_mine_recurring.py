@@ -624,7 +624,7 @@ def test_what_one_session_of_a_task_said_is_named_as_left_out() -> None:
         going_on(_gen(1, "sales"), often, once), going_on(_gen(2, "stock"), often), going_on(_gen(3, "tax"), "thanks")
     )
     assert lines_of(judged.candidates[0], PartKind.SAID) == [f"{often}."]
-    assert (once, "you said it in only one session of this task") in [
+    assert (once, "only one session of this task said it like this") in [
         (one.topic, one.missed) for one in judged.rejected
     ]
     assert not any(often in one.topic for one in judged.rejected)

@@ -133,7 +133,7 @@ def test_a_mere_complaint_stays_listed_and_is_not_a_rule() -> None:
     )
     judged = _judged([], [], ["you forgot the swap file"])
     assert judged.rejected == (
-        RejectedCandidate("You forgot the swap file", "you said it in only one session of this task"),
+        RejectedCandidate("You forgot the swap file", "only one session of this task said it like this"),
     )
 
 
