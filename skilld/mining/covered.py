@@ -48,18 +48,20 @@ def covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[P
     lines = {skill.path: texts.get(skill.path, "").splitlines() for skill in near}
     starts = _by_first_word(parts)
     named = {path: _named(starts, said) for path, said in lines.items()}
-    own = [part for part in parts if not is_generic(part.text)] or parts
+    special = [part for part in parts if not is_generic(part.text)]
+    own, wanted = special or parts, content_stems(one.ask.text)
     for skill in near:
         found = named[skill.path]
         told = [part for part in own if part in found]
         least = min(len(found) / len(parts), len(told) / len(own)) if parts else 0
-        if len(found) >= MIN_REPEATS and least >= _MIN_COMMAND_SHARE:
+        # Nearly all work tests, commits and pushes.
+        is_its = special or _is_used(one, skill) or wanted & content_stems(f"{skill.name} {skill.front.description}")
+        if is_its and len(found) >= MIN_REPEATS and least >= _MIN_COMMAND_SHARE:
             return _describe(skill, *found[told[0]])
-    wanted = content_stems(one.ask.text)
     for skill in near:
         # The task's words alone prove little: who is to "release 2.5.0" does not want notes for a release.
         does = any(part in named[skill.path] for part in own)
-        does = does or sum(skill.name in row.skills_used for row in one.rows) >= MIN_REPEATS
+        does = does or _is_used(one, skill)
         for number, line in enumerate(lines[skill.path], 1):
             shared = len(wanted & content_stems(line))
             if shared < MIN_REPEATS or line.startswith("name:") or has_negation(line) or _does_other(line, one):
@@ -68,6 +70,10 @@ def covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[P
                 return _describe(skill, number, line)
     whys = (f"{skill.name} is for this: {_quoted(skill.front.description)}" for skill in near if _is_for(one, skill))
     return next(whys, None)
+
+
+def _is_used(one: RecurringTask, skill: Skill) -> bool:
+    return sum(skill.name in row.skills_used for row in one.rows) >= MIN_REPEATS
 
 
 def _is_for(one: RecurringTask, skill: Skill) -> bool:
@@ -80,7 +86,7 @@ def _is_for(one: RecurringTask, skill: Skill) -> bool:
     name = content_stems(skill.name.replace("-", " "))
     if not name or sum(name <= content_stems(text) for text in texts) <= len(texts) / 2:
         return False
-    if sum(skill.name in row.skills_used for row in one.rows) >= MIN_REPEATS:
+    if _is_used(one, skill):
         return True
     if sum(_only_names(text, name) for text in texts) > len(texts) / 2:
         return True

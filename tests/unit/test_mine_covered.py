@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from skilld.library.clusters import Ask, Mention, Piece
+from skilld.mining.covered import covered_reason
+from skilld.mining.recurring_tasks import RecurringTask
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Row
+from skilld.mining.values import Candidate, Part, PartKind, Proof
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from support.rows import for_each
@@ -103,6 +107,28 @@ def test_each_command_is_compared_as_a_whole(command: str, line: str, *, covers:
 def test_commands_of_any_work_cover_no_task() -> None:
     rows = _rows("Refresh the search index for {0}", "git add -A", "git commit -m index", "git push", "acme sign {0}")
     assert _covers(rows, _skill("commits", "1. `git add -A`", "2. `git commit -m index`", "3. `git push`")) == []
+
+
+@for_each(
+    ("name", "does", "covers"),
+    [
+        ("cut-release", "Cut a release. Use when the person asks to ship a version.", False),
+        ("publish", "Publish the site.", False),
+        ("upgrade", "Bump a dependency.", True),
+        ("bump-version", "Does something.", True),
+    ],
+)
+def test_a_task_of_commands_of_any_work_is_covered_only_by_a_skill_for_it(
+    name: str, does: str, *, covers: bool
+) -> None:
+    rows = tuple(_rows("bump {0} to the newest", "make test", "git push"))
+    parts = tuple(Part(PartKind.COMMAND, text, (Proof("s1", "t1", text),)) for text in ("make test", "git push"))
+    said = [Mention("task", "t1", "bump shoes to the newest", "", "", "", "/shop", Piece("s1", NOW, 0.5))]
+    task = RecurringTask(Ask(tuple(said)), rows, Candidate("bump", "create", "/shop", None, (), parts))
+    skill, text = _skill(name, "1. `make test`", "2. `git push`", does=does)
+    assert bool(covered_reason(task, [skill], {skill.path: text})) is covers
+    used = replace(task, rows=tuple(replace(row, skills_used=(name,)) for row in rows))
+    assert covered_reason(used, [skill], {skill.path: text}) == f"{name} already does this in line 7: 1. `make test`"
 
 
 RELEASE = ("npm run notes", "!acme sign app", "acme unlock app", "acme sign app")
