@@ -7,8 +7,9 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from skilld.classify.question_jobs import MatchSkills
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 from skilld.git.top import folders_to_top
-from skilld.library.clusters import confidence, find_mentions, group_asks, learning_mention
+from skilld.jobs.asks import proposal_saying
+from skilld.library.clusters import Mention, confidence, find_mentions, group_asks, learning_mention
 from skilld.library.recommend import (
     Recommendation,
     confidence_word,
@@ -31,6 +33,7 @@ from skilld.skills import Skill
 from skilld.skills.write import body_of
 from skilld.store import Store
 from skilld.text import pluralize
+from skilld.types import State, TargetKind
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -63,7 +66,7 @@ def find_recommendations(text: str, project: Path, *, ask: bool = False) -> list
     offered = [one for one in offered_skills(store, skills) if not broken_reason(one)]
     found = recommend(
         text,
-        [said for said in find_mentions(store, text) if said.path not in off],
+        [said for said in _in_their_skills(store, find_mentions(store, text)) if said.path not in off],
         offered,
         now=time.time(),
         project=str(project),
@@ -71,6 +74,21 @@ def find_recommendations(text: str, project: Path, *, ask: bool = False) -> list
         texts=_bodies(offered),
     )
     return _ask_model(store, text, offered, found, project) if ask else found
+
+
+def _in_their_skills(store: Store, found: Sequence[Mention]) -> Iterator[Mention]:
+    """Yield what was said, learnings as said about the skill that says them since the person accepted it.
+
+    Those that another file says are left out: agents load it anyway.
+    """
+    accepted = store.proposals.in_states([State.ACCEPTED])
+    for said in found:
+        learning = store.learnings.get(said.id) if said.kind == "learning" else None
+        made = proposal_saying(learning, accepted) if learning else None
+        if made is None:
+            yield said
+        elif made.target is TargetKind.SKILL:
+            yield replace(said, skill=made.skill, path=made.path)
 
 
 def _ask_model(
@@ -148,7 +166,12 @@ def collect(project: Path) -> dict[str, Any]:
     skills = inventory.sorted_by_use(inventory.skills_to_offer([*near.values()], project))
     now = time.time()
     places = set(map(str, folders))
-    said = group_asks(learning_mention(one) for one in store.learnings.all() if one.project in places and not one.skill)
+    accepted = store.proposals.in_states([State.ACCEPTED])
+    said = group_asks(
+        learning_mention(one)
+        for one in store.learnings.all()
+        if one.project in places and not one.skill and not proposal_saying(one, accepted)
+    )
     weighed = ((confidence(ask.pieces, now=now), ask.text, ask.said[0].kind) for ask in said)
     surest = sorted((one for one in weighed if confidence_word(one[0]) != "low"), reverse=True)
     return {

@@ -39,15 +39,15 @@ def group_learnings(found: Iterable[Learning]) -> list[list[Learning]]:
 
 def current_asks(store: Store, found: Iterable[Learning]) -> list[list[Learning]]:
     """Group learnings like `group_learnings`, the newest of each with the reason that holds now; reads the disk."""
-    standing = store.proposals.in_states([State.OPEN])
+    standing = store.proposals.in_states([State.OPEN, State.ACCEPTED])
     asks = group_learnings(found)
     return [[replace(newest, why_kept=_reason_now(newest, standing)), *others] for newest, *others in asks]
 
 
 def _reason_now(learning: Learning, standing: Sequence[Proposal]) -> str:
     """Return why a learning is not proposed; in the past tense if that has changed since it was said."""
-    if made := next((one for one in standing if _is_near(one, learning) and _asks_for(one, learning.change)), None):
-        return f"the open proposal {made.id} for {made.skill} already says this"
+    if made := proposal_saying(learning, standing):
+        return saying_reason(made)
     why = learning.why_kept
     if why == NEVER_COMMITTED_REASON:
         here = Path(learning.project or "/")
@@ -61,6 +61,27 @@ def _reason_now(learning: Learning, standing: Sequence[Proposal]) -> str:
     if says_same_rule(learning.change, text):
         return f"{name} now says this"
     return f"you have said it in only one session, when there was no {name}"
+
+
+def proposal_saying(learning: Learning, among: Iterable[Proposal]) -> Proposal | None:
+    """Return the first of these proposals that says what a learning does: it quotes it, or asks for the same.
+
+    An accepted one counts as long as its file is there. A quote with more in it may be a request that no line repeats.
+    """
+    for one in among:
+        quotes = [said.quote for said in one.evidence if said.turn == learning.turn_key]
+        same = any(quote == learning.quote or is_same_change(quote, learning.quote) for quote in quotes)
+        same = same or (_is_near(one, learning) and _asks_for(one, learning.change))
+        if same and (one.state is State.OPEN or Path(one.path).is_file()):
+            return one
+    return None
+
+
+def saying_reason(made: Proposal) -> str:
+    """Return that an open or accepted proposal says what a learning does."""
+    if made.state is State.ACCEPTED:
+        return f"{made.skill} says this since you accepted {made.id}"
+    return f"the open proposal {made.id} for {made.skill} already says this"
 
 
 _STANDING = (State.OPEN, State.ACCEPTED, State.SAID)

@@ -24,6 +24,7 @@ from skilld.errors import SkilldError
 from skilld.git.same_project import project_root
 from skilld.git.session import shared_git
 from skilld.ingest.discover import Host, skill_places
+from skilld.jobs.asks import proposal_saying, saying_reason
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import TargetDocument, load_documents
@@ -50,6 +51,7 @@ from skilld.text import Redact, join_words, pluralize
 from skilld.types import Evidence, Kind, Message, Op, Proposal, SkillRef, State, TargetKind, Update
 
 _TITLE = "Not proposed"
+_PROPOSE = "skilld learnings propose"
 
 
 @shared_git()
@@ -72,9 +74,9 @@ def propose_learning(
     update = Update(1, "", newest.change, "", Kind(newest.kind), 1, newest.quote, newest.confidence)
     where = store, newest.agent, _meant_project(store, ask, to), host
     session, found = _find_session_places(*where, allowed=kinds, quotes=quotes)
-    ref = _named_file(to, found.refs, session) if to else _recorded_file(ask, found.refs, session, allowed)
+    ref = _named_file(to, found.refs, session) if to else _unnamed_file(store, ask, found.refs, session, allowed)
     if ref is None:
-        remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
+        remedy = f"Name a file: {_PROPOSE} {newest.id} --to PATH"
         raise SkilldError(_TITLE, found.refusal or "no suitable file was found", remedy)
     _check_not_open(store, update := _as_removal(update, ref, newest.id), ref)
     name = hashlib.sha256(f"{newest.id}\n{ref.path}".encode()).hexdigest()[:8]
@@ -429,6 +431,19 @@ def _recorded_skill(ask: Sequence[Learning], session: WorkingSession) -> SkillRe
     where = skill_places(session.agent, session.home, session.environment)
     found = find(kept.skill or Path(kept.place).parent.name, kept.place, str(session.cwd), where)
     return found if isinstance(found, SkillRef) else None
+
+
+def _unnamed_file(
+    store: Store,
+    ask: Sequence[Learning],
+    refs: Sequence[SkillRef],
+    session: WorkingSession,
+    allowed: Collection[TargetKind],
+) -> SkillRef | None:
+    """Return the file for learnings if the person names none. Raises SkilldError if one says them already."""
+    if made := proposal_saying(ask[0], store.proposals.in_states([State.ACCEPTED])):
+        raise SkilldError(_TITLE, saying_reason(made), f"To say it elsewhere, too: {_PROPOSE} {ask[0].id} --to PATH")
+    return _recorded_file(ask, refs, session, allowed)
 
 
 def _recorded_file(

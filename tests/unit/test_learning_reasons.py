@@ -74,6 +74,32 @@ def test_an_open_proposal_that_asks_for_the_same_is_named(
 
 
 @pytest.mark.parametrize(
+    ("turn", "quote", "change", "is_named"),
+    [
+        ("codex:t0", CHANGE, "Run the tests.", True),
+        ("codex:t0", "and please always use pnpm in this repository", "Run the tests.", True),
+        ("codex:t0", "Set up the shop's new page for shoes. Always use pnpm in this repository.", "Run it.", False),
+        ("codex:t1", CHANGE, "Run the tests.", False),
+        ("codex:t1", "Use pnpm.", "Use pnpm in this repository.", True),
+    ],
+)
+def test_an_accepted_proposal_that_took_up_a_learning_is_named_while_its_file_is_there(
+    store: Store, tmp_path: Path, turn: str, quote: str, change: str, *, is_named: bool
+) -> None:
+    file = tmp_path / ".agents/skills/notes/SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("# Notes\n")
+    update = Update(1, "", change, "", Kind.ADD_STEP, 1, quote)
+    made = make_proposal(state=State.ACCEPTED, skill="notes", evidence=(Evidence(turn, quote),), updates=(update,))
+    store.proposals.add(replace(made, path=str(file), repo=str(tmp_path)))
+    other = "skilld is not sure enough (confidence 0.40; 0.50 needed)"
+    why = f"notes says this since you accepted {made.id}" if is_named else other
+    assert reason(store, learning(tmp_path, why=other)) == why
+    file.unlink()
+    assert reason(store, learning(tmp_path, why=other)) == other
+
+
+@pytest.mark.parametrize(
     ("turn", "said", "state", "project", "stays"),
     [
         ("codex:t0", "ok: Always use pnpm in this repository. Thanks", State.REJECTED, "elsewhere", False),

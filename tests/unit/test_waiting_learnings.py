@@ -15,6 +15,7 @@ from typing import cast
 import pytest
 
 from skilld.cli.run import _print_news
+from skilld.clock import rfc3339
 from skilld.daemon import job_builder
 from skilld.daemon.notices import Notices
 from skilld.ingest.discover import Host
@@ -29,6 +30,7 @@ from skilld.types import Cause, Evidence, Kind, Outcome, State, Update
 from support.in_process_daemon import InProcessDaemon
 from support.live_project import Project, project_without_skill
 from support.program import Program
+from support.proposals import make_proposal
 from support.review_pilot import Screen, review, review_session
 from support.session import Session
 
@@ -324,6 +326,32 @@ def test_a_quote_that_looks_like_a_work_order_without_the_rest_of_its_turn(
     assert result.returncode == 0, result.stderr
     (proposal,) = daemon.store.proposals.in_states([State.OPEN])
     assert proposal.operations[0].text == f"- {change}"
+
+
+def test_what_an_accepted_skill_says_is_not_proposed_again_unless_a_file_is_named(
+    daemon: InProcessDaemon, root: Path, home: Path
+) -> None:
+    """It is recommended as said about that skill, and not among what nobody wrote down."""
+    said = "write the numbers into docs/queries.md"
+    daemon.store.learnings.add(learning(root, 1, said, created_at=rfc3339(time.time())))
+    skilld, (one,) = Program(home), daemon.store.learnings.said()
+    assert [row["text"] for row in skilld.json("suggest", "--project", str(root))["minded"]] == [said]
+    skill = root / ".claude/skills/bisect/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: bisect\ndescription: Bisect a slow query.\n---\n\n1. Write the numbers down.\n")
+    made = make_proposal(
+        state=State.ACCEPTED, skill="bisect", path=str(skill), evidence=(Evidence(one.turn_key, said),)
+    )
+    daemon.store.proposals.add(made)
+    failed = skilld.run("learnings", "propose", one.id)
+    assert failed.stderr == (
+        f"skilld: Not proposed: bisect says this since you accepted {made.id}\n"
+        f"  To say it elsewhere, too: skilld learnings propose {one.id} --to PATH\n"
+    )
+    (fit,) = skilld.json("recommend", said, "--project", str(root))
+    assert fit["skill"] == "bisect"
+    assert skilld.json("suggest", "--project", str(root))["minded"] == []
+    assert skilld.run("learnings", "propose", one.id, "--to", str(root / "CLAUDE.md")).returncode == 0
 
 
 def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(daemon: InProcessDaemon, root: Path, home: Path) -> None:
