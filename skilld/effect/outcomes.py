@@ -36,14 +36,16 @@ def sessions_with_repeats(store: Store, past: Sequence[PastSession] | None = Non
 
 def collect(store: Store, sessions: Sequence[PastSession]) -> list[Effect]:
     """Return the effect of every rule in past sessions, from the store and the present files."""
-    accepted, away = [], dict[str, Times]()
+    accepted, away, taught = [], dict[str, Times](), dict[str, list[str]]()
     for one in store.proposals.in_states([State.ACCEPTED]):
         times = [
             (parse_time(at) or 0.0, parse_time(until) or 0.0) for at, until in store.proposals.times_in_force(one.id)
         ]
         accepted.append((one, times[0][0] if times else parse_time(one.decided_at) or 0.0))
         away[one.id] = tuple((gone, back) for (_, gone), (back, _) in pairwise(times))
-    return effects(rules(accepted, sessions, text_of, away), sessions)
+        for said in one.evidence if not one.batch_id.startswith(REMEDY_PREFIX) else ():  # a remedy quotes repeats
+            taught.setdefault(said.turn, []).append(said.quote)
+    return effects(rules(accepted, sessions, text_of, away), sessions, taught)
 
 
 _DAY_SECONDS = 86400.0

@@ -7,11 +7,12 @@ counts from the time it was added; nothing said before that is a repeat.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import cache
 from pathlib import PurePath
+from types import MappingProxyType
 
 from skilld.classify.rule_repeats import match_keys, repeats_rule
 from skilld.classify.said_already import says_already
@@ -24,7 +25,7 @@ from skilld.effect.rule_lines import rules_in
 from skilld.past import Correction, PastSession, Repeat
 from skilld.proposals.model import MINE_PREFIX, REMEDY_PREFIX
 from skilld.skills.find import FILE
-from skilld.text import fold_case
+from skilld.text import fold, fold_case
 from skilld.types import OBSERVED_TURN, Operation, Proposal, TargetKind
 from skilld.values import value_class
 
@@ -226,14 +227,19 @@ def _add_repeats(session: PastSession, repeats: Sequence[Repeat]) -> PastSession
     )
 
 
-def effects(rules: Sequence[Rule], sessions: Sequence[PastSession]) -> list[Effect]:
-    """Return the effects of rules in sessions. A session whose time is unknown is left out."""
+def effects(
+    rules: Sequence[Rule], sessions: Sequence[PastSession], taught: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> list[Effect]:
+    """Return the effects of rules in sessions. A session whose time is unknown is left out.
+
+    `taught` has, by turn, the quotes that became rules of their own: these words repeat no rule that stood before.
+    """
     timed = sorted((one for one in sessions if one.at), key=lambda one: one.at)
     told = [
         _SessionTerms(one, frozenset(one.work), frozenset().union(*(match_keys(said.quote) for said in one.said)))
         for one in timed
     ]
-    return [_effect(rule, told) for rule in rules]
+    return [_effect(rule, told, taught) for rule in rules]
 
 
 @value_class
@@ -245,7 +251,7 @@ class _SessionTerms:
     words: frozenset[str]
 
 
-def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
+def _effect(rule: Rule, told: Sequence[_SessionTerms], taught: Mapping[str, Collection[str]]) -> Effect:
     folder, is_in_skill = rule.folder, rule.is_in_skill
     words, keys = frozenset().union(*map(match_keys, rule.texts)), frozenset(map(rule_key, rule.texts))
     readers = rule.agents | {one.session.agent for one in told if rule.path in one.session.loaded}
@@ -263,7 +269,8 @@ def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
         would_be = came_later and around and session.agent in readers and not is_in_skill
         if not (loaded or would_be or around):
             continue
-        repeats = [] if words.isdisjoint(one.words) and not session.repeats else list(_find_repeats(rule, session))
+        is_apart = words.isdisjoint(one.words) and not session.repeats
+        repeats = [] if is_apart else list(_find_repeats(rule, session, {} if came_later else taught))
         if not (loaded or would_be):
             missed += [] if came_later else repeats
             continue
@@ -298,13 +305,16 @@ def _newest(repeats: Sequence[RepeatEvidence]) -> tuple[RepeatEvidence, ...]:
     return tuple(repeats[-_MAX_EVIDENCE:])
 
 
-def _find_repeats(rule: Rule, session: PastSession) -> Iterator[RepeatEvidence]:
+def _find_repeats(rule: Rule, session: PastSession, taught: Mapping[str, Collection[str]]) -> Iterator[RepeatEvidence]:
     """Yield the corrections that repeat a rule: those found when the session was read, and those that match it now."""
     keys = {*map(fold_case, rule.texts)} if session.repeats else ()
     tied = {(one.turn, one.quote) for one in session.repeats if one.path == rule.path and fold_case(one.text) in keys}
     turns: set[str] = set()
     for one in session.said:
-        is_tied = (one.turn, one.quote) in tied
-        if one.turn not in turns and (is_tied or any(repeats_rule(one.quote, text) for text in rule.texts)):
+        rest = one.quote
+        for quote in taught.get(one.turn, ()):
+            rest = rest.replace(fold(quote), " ")
+        is_tied = rest == one.quote and (one.turn, one.quote) in tied
+        if one.turn not in turns and (is_tied or any(repeats_rule(rest, text) for text in rule.texts)):
             turns.add(one.turn)
             yield RepeatEvidence(session.session_id, one.turn, one.quote, session.agent, one.at)

@@ -98,6 +98,32 @@ def test_the_session_that_taught_the_rule_is_no_repeat() -> None:
     assert (effect.before, effect.after) == (Count(1, 0), Count(1, 0)), "it came in before that session"
 
 
+def test_words_that_became_another_rule_repeat_none_but_what_is_said_beside_them_may(tmp_path: Path) -> None:
+    guide = tmp_path / "CLAUDE.md"
+    old, new = "Give the migration a name that says what it does.", "Migrations are named with the ticket first."
+    guide.write_text(f"# Rules\n\n- {old}\n- {new}\n- {RULE}\n")
+    words = "migrations are named with the ticket first"
+    told = (f"didn't I tell you {words}? this one isn't", f"{AGAIN}, and {words}")
+    past = session(30, *told, loaded=(str(guide),), cwd=str(tmp_path))
+    line = Repeat("t30-0", told[0], str(guide), 3, old, 0.0)
+
+    def repeated(taught_by: Proposal) -> dict[str, list[str]]:
+        store = new_store(tmp_path / f"{taught_by.batch_id}.db")
+        store.proposals.add(taught_by)
+        found = collect(store, [replace(past, repeats=(line, replace(line, turn="t30-1", quote=told[1], text=RULE)))])
+        return {one.rule.text: [said.turn for said in one.evidence] for one in found if one.evidence}
+
+    by = make_proposal(
+        path=str(guide),
+        state=State.ACCEPTED,
+        decided_at=rfc3339(10),
+        operations=(Operation(Op.INSERT_AFTER, f"- {old}", f"- {new}"),),
+        evidence=(Evidence("t30-0", words), Evidence("t30-1", words)),
+    )
+    assert repeated(replace(by, batch_id="effect-sharpen-1"))[old] == ["t30-0"], "a remedy quotes what was repeated"
+    assert repeated(by) == {RULE: ["t30-1"]}
+
+
 def test_of_several_mined_rules_each_was_said_only_in_its_own_sessions() -> None:
     told = {10: "no npm again, please: use pnpm", 12: "that goes to the ticket as in the last release"}
     changes = {10: RULE, 12: "Put the ticket number first in each entry."}
