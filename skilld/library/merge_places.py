@@ -301,6 +301,18 @@ def _behind_previous(wanted: Wanted, ground: Ground) -> Spot | None:
     return _spaced(ground, end, _rendered(one), close=one.close)
 
 
+def _among_rules(wanted: Wanted, ground: Ground) -> Spot | None:
+    """Put an item that would go to the variables with which a skill opens into its section of rules."""
+    one, section = wanted.passage, ground.section(wanted.passage.path)
+    rules = next((path for path in ground.paths if path and path[-1].casefold() == "rules"), None)
+    if section is None or rules is None or not one.is_item or one.is_step:
+        return None
+    there = [other for other in ground.passages if section.start <= other.first < section.own_end and other.is_item]
+    if not there or not all(other.head.startswith("`{{") for other in there):
+        return None
+    return _in_section(replace(wanted, passage=replace(one, path=rules)), ground)
+
+
 def _in_section(wanted: Wanted, ground: Ground) -> Spot | None:
     """Put a passage into its section: an item into its most similar list, an opening paragraph at the top."""
     one, section = wanted.passage, ground.section(wanted.passage.path)
@@ -414,6 +426,7 @@ _FINDERS = (
     _among_steps,
     _in_list,
     _behind_previous,
+    _among_rules,
     _in_section,
     _opening,
     _new_section,

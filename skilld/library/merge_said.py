@@ -29,6 +29,11 @@ _RESTRICTION_PATTERN = re.compile(
 )  # what makes a rule apply to less
 _SIGN_PATTERN = re.compile(r"[^\w'\u2019\u2010-\u2015-]")
 _PUNCTUATION = ".,;:!?()[]\"'\u201c\u201d\u201e\u00ab\u00bb*_`"
+_CODE = re.compile(r"`([^`\n]+)`")
+# A step of a command and at most a few words that say what it is for.
+_NAMED_COMMAND = re.compile(r"((?:[^\W\d_]+ ){0,6}[^\W\d_]+):? `([^`\n]+)`\.?")
+_CONDITION = re.compile(r"(?i)(?:if|when|unless|only|after|before|until|sometimes)\b")
+_VARIABLE = re.compile(r"\{\{\w+\}\}|<[\w-]+>|\$\{?[A-Z_]+\}?|(?<![A-Za-z])[A-Z][A-Z_]+(?![A-Za-z])")
 _MIN_TABLE = 2  # lines: the names of the columns and the line below them
 
 
@@ -73,7 +78,10 @@ class SaidIn:
             return literal[0]
         own = content_stems(unify_words(text))
         fitting = self._fitting(passage, groups)
-        return next((one.owner for one in fitting if own <= one.stems and says(one.text, text)), None)
+        said = next((one.owner for one in fitting if own <= one.stems and says(one.text, text)), None)
+        if said is None and passage.is_step:
+            said = next((one.owner for one in fitting if one.owner.is_step and runs_same(one.text, text)), None)
+        return said
 
     def find_literal(self, passage: Passage, text: str, groups: frozenset[int] | None = None) -> list[Passage]:
         """Return the passages that have a text of `passage` word for word, those below the same headings first."""
@@ -127,7 +135,10 @@ class SaidIn:
         return [
             one
             for one in self._units
-            if one.owner.is_step and (plain in one.plain or (own <= one.stems and says(one.text, step.head)))
+            if one.owner.is_step
+            and (
+                plain in one.plain or (own <= one.stems and says(one.text, step.head)) or runs_same(one.text, step.head)
+            )
         ]
 
     def find_block(self, lines: Sequence[str]) -> Passage | None:
@@ -177,6 +188,22 @@ def says(text: str, what: str) -> bool:
     ordered = iter(mine)
     same = mine[:1] == theirs[:1] and all(one in ordered for one in theirs)
     return same and says_already(what, text, covered=1.0, in_full=True)
+
+
+def runs_same(text: str, what: str) -> bool:
+    """Whether a step only names a command, "Check when it ends: `...`", that another one runs, variables aside."""
+    named = _NAMED_COMMAND.fullmatch(what)
+    if not named or any(has_negation(_CODE.sub("", one)) or _CONDITION.match(one) for one in (text, what)):
+        return False
+    return any(_is_same_command(code, named[2]) for code in _CODE.findall(text))
+
+
+def _is_same_command(one: str, other: str) -> bool:
+    mine, theirs = one.split(), other.split()
+    return len(mine) == len(theirs) > 1 and all(
+        same == that or _VARIABLE.sub("\0", same) == _VARIABLE.sub("\0", that)
+        for same, that in zip(mine, theirs, strict=True)
+    )
 
 
 def _signs(text: str) -> frozenset[str]:

@@ -20,6 +20,7 @@ from skilld.library.consolidate import (
     pair_key_of_batch,
 )
 from skilld.library.merge import NEXT_TIME, NO_MARK_FLAG, Merge, folder_omissions, merge_skills
+from skilld.library.merge_said import runs_same
 from skilld.library.passages import find_passages
 from support.rows import for_each
 
@@ -79,6 +80,31 @@ def test_m4_steps_below_the_title_join_those_of_a_section(own: str, other: str) 
     found = merge(other, keep=keep)
     assert merged_text(found, keep).endswith(f"{own}3. Fetch the comments.\n4. Reply to each.\n")
     assert "check the order, and look for duplicates: no step is worded the same in both skills" in found.flags
+
+
+def test_a_step_that_names_a_command_is_the_one_that_runs_it_and_a_rule_goes_to_the_rules() -> None:
+    keep = HEAD + (
+        "# Rotate\n\n- `{{name}}`: differs each time.\n\n## Rules\n\n- Never print the key.\n\n## Steps\n\n"
+        "1. Run `openssl x509 -in certs/{{name}}.pem -enddate`.\n2. Run `step ca renew {{name}}`.\n3. Run `git push`.\n"
+    )
+    found = merge(
+        "# Renew\n\n1. Check when it ends: `openssl x509 -in certs/NAME.pem -enddate`.\n"
+        "2. Check the pods: `kubectl get pods`.\n3. Renew it: `step ca renew NAME`.\n\n"
+        "- Put the date into the ticket.\n",
+        keep=keep,
+    )
+    text = merged_text(found, keep)
+    assert "## Rules\n\n- Never print the key.\n- Put the date into the ticket.\n" in text
+    assert text.endswith(
+        "1. Run `openssl x509 -in certs/{{name}}.pem -enddate`.\n2. Check the pods: `kubectl get pods`.\n"
+        "3. Run `step ca renew {{name}}`.\n4. Run `git push`.\n"
+    )
+    assert [one.what for one in found.left if one.why.startswith("the kept skill already says")] == [
+        "Check when it ends: `openssl x509 -in certs/NAME.pem -enddate`.",
+        "Renew it: `step ca renew NAME`.",
+    ]
+    assert not runs_same("Run `git push`.", "Do not `git push`.")
+    assert not runs_same("If it fails, run `git push`.", "Push: `git push`.")
 
 
 def test_steps_join_the_list_that_has_most_of_them_in_fewer_words() -> None:
