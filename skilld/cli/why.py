@@ -39,6 +39,7 @@ _MIN_QUOTED = 0.5  # of the words of a line, in a quote that is behind it
 _FRAME_PATTERN = re.compile(r"#|---$|(?:  )?[a-z][\w-]*:|Observed\b.*:$")
 _LEAST_ALIKE = 0.8  # of two wordings of a line: a typo was fixed
 _LEAST_OF_CHANGED = 0.6  # if git shows that the line has other words now
+_FILE_PATTERN = re.compile(r"\S*[/.]\S*")  # a file, which may be a script
 _PLACE_PATTERN = re.compile(r".*:\d+|\S*/\S*|\S*\.\w{1,5}", re.ASCII)  # a file, existing or not, rather than words
 
 _Line = tuple[Path, int, str]
@@ -311,7 +312,8 @@ def _print_why(store: Store, path: Path, proposal: Proposal, line: str) -> None:
         console.say(f"  {how}: {console.plain(was)}")
     if update is not None and update.turn == OBSERVED_TURN:
         console.say(f"  {console.plain(update.reason)}; not said by you")
-        console.say(f"  the agent ran: {console.plain(update.quote)}")
+        did = "ran or opened" if _FILE_PATTERN.fullmatch(update.quote) else "ran"
+        console.say(f"  the agent {did}: {console.plain(update.quote)}")
     elif quotes := [update.quote] if update else _quotes_about(proposal, line):
         for quote in describe_quotes(quotes):
             console.say(f"  {quote}")
@@ -320,7 +322,7 @@ def _print_why(store: Store, path: Path, proposal: Proposal, line: str) -> None:
     there = "\n".join(operation.text for operation in proposal.operations)
     rest = [one.change for one in proposal.updates if update and one.change and one is not update]
     if others := [one for one in rest if not _was_edited(proposal) or one in there]:
-        shown = truncate(" ".join(others), _MAX_OTHER_CHARS)
+        shown = truncate("; ".join(others).replace(".; ", "; "), _MAX_OTHER_CHARS)
         console.say(f"  in the same proposal: {console.plain(shown)}", style="dim")
     who = f"{describe_origin(proposal)}, {when}, {describe_judge(proposal)}"
     console.say(f"  {who}", style="dim")

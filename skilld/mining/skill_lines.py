@@ -181,7 +181,7 @@ def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, verdi
         return
     sort = PartKind.WORDED if line.kind in {"step", "check"} or not typed else PartKind.SAID
     text = f"{line.text[:1].upper()}{line.text[1:]}"
-    part = Part(sort, text, _proofs(parts))
+    part = Part(sort, text, _proofs(parts, is_step=line.kind == "step"))
     if problem := part_problem(part, one.target):
         verdicts.append(Verdict(line.text, problem))
         return
@@ -201,9 +201,14 @@ def _is_check(part: Part, task: Recurrence) -> bool:
     return part.sort is PartKind.COMMAND and (part.text == task.check or bool(CHECK_PATTERN.search(part.text)))
 
 
-def _proofs(parts: Sequence[Part]) -> tuple[Proof, ...]:
-    """Return the evidence of these parts: what was said first, and how answers were built only if there is no other."""
+def _proofs(parts: Sequence[Part], *, is_step: bool) -> tuple[Proof, ...]:
+    """Return the evidence of these parts: what was said first, and how answers were built only if there is no other.
+
+    A request for the whole task is no reason for a step that the agent was seen to do.
+    """
     own = [part for part in parts if part.sort is not PartKind.ANSWER] or parts
+    if is_step and any(part.observed for part in own):
+        own = [part for part in own if part.sort is not PartKind.REQUEST]
     every = dict.fromkeys(proof for part in own for proof in part.proofs)
     return tuple(sorted(every, key=lambda proof: proof.observed))[:_MAX_PROOFS]
 

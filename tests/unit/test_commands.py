@@ -246,6 +246,20 @@ def test_a_line_is_traced_to_its_own_quote_in_a_larger_proposal(capsys: pytest.C
     assert "always lint" not in output
 
 
+def test_steps_of_one_proposal_are_told_apart_and_a_file_is_not_said_to_have_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = {"git bisect reset": "git bisect reset", "Read the model": "shop/models.py", "Always lint.": "", "Stop": ""}
+    steps = [Update(1, "", text, "observed in 2 sessions: a, b", Kind.ADD_STEP, 0, ran) for text, ran in done.items()]
+    several = make_proposal(updates=tuple(steps))
+    why._print_why(store(), Path("SKILL.md"), several, "1. Read the model.")
+    output = capsys.readouterr().out
+    assert "  the agent ran or opened: shop/models.py\n" in output
+    assert "  in the same proposal: git bisect reset; Always lint; Stop\n" in output
+    why._print_why(store(), Path("SKILL.md"), several, "2. Run `git bisect reset`.")
+    assert "  the agent ran: git bisect reset\n" in capsys.readouterr().out
+
+
 def test_an_ambiguous_id_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     from dataclasses import replace
 

@@ -201,6 +201,28 @@ def test_steps_are_worded_from_several_sessions_and_what_nobody_did_twice_stays_
     assert made.parts[1].observed
 
 
+@for_each(
+    ("text", "about", "observed"),
+    [
+        ("Post the month with `ledger post \u2026`", "ledger post", True),
+        ("Write the totals to a file below `books/`", "Totals", True),
+        ("Tell the board that the month is closed", "tell the board", False),
+    ],
+)
+def test_a_request_is_no_reason_for_a_step_that_the_agent_was_seen_to_do(
+    text: str, about: str, *, observed: bool
+) -> None:
+    one = _candidate()
+    said = Part(PartKind.SAID, "tell the board when the month is closed", (Proof("a", "t", "tell the board then"),))
+    one = replace(one, parts=(*one.parts, said))
+    line = DraftLine("step", text, _numbers(one, "close the month")[:1] + _numbers(one, about))
+    made, _ = worded_skill(one, replace(_answer(one), lines=(*_answer(one).lines[2:4], line)))
+    assert made is not None
+    (part,) = (part for part in made.parts if part.text == text)
+    assert part.observed is observed
+    assert all(proof.observed for proof in part.proofs) is observed
+
+
 def test_a_model_sees_what_was_left_out_and_why_once_more() -> None:
     one = _candidate()
     _, verdicts = worded_skill(one, _answer(one))
