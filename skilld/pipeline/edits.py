@@ -233,8 +233,10 @@ def check_edit(
     judged = check_fidelity(before, then, updates, typed)
     if judged.why_not:
         raise RefusedError("The edit was not made", judged.why_not)
-    flags = [QUOTED_FLAG if item.quoted else BY_ASSENT_FLAG for item in checked if item.by_assent]
-    flags += [BY_MODEL_FLAG] if any(item.by_model for item in checked) else []
+    asked = [(QUOTED_FLAG if item.quoted else BY_ASSENT_FLAG, item) for item in checked if item.by_assent]
+    asked += [(BY_MODEL_FLAG, item) for item in checked if item.by_model]
+    # Beside others it shows its words, so that it stays with the part that says them.
+    flags = [_flag_with_part(flag, item.update.change) if len(checked) > 1 else flag for flag, item in asked]
     flags += [_flag_with_part(BY_HEADING_FLAG, head) for head in judged.by_heading]
     flags += [
         _flag_with_part(BEYOND_FLAG, part)

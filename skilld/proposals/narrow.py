@@ -226,10 +226,14 @@ def _narrow(proposal: Proposal, groups: Sequence[_LineGroup]) -> Proposal:
         if _is_kept(_groups_shown(flag, groups)) and (removes or not _REMOVAL_FLAG.match(flag))
     )
     narrowed = replace(proposal, evidence=quotes or proposal.evidence, updates=updates, flags=flags)
-    narrowed = _without_others_answers(narrowed, [update for update in proposal.updates if update not in updates])
+    left_out = [update for update in proposal.updates if update not in updates]
+    narrowed = _without_others_answers(narrowed, left_out)
     if not updates or updates == proposal.updates:
         return narrowed
-    reason = join_sentences([update.reason for update in updates]) or proposal.reason
+    whole = proposal.reason  # with what is true of all parts
+    for other in (update.reason for update in left_out if update.reason):
+        whole = re.sub(rf"{re.escape(other)}\.?\s*", "", whole).rstrip()
+    reason = join_sentences([update.reason for update in updates]) or whole
     return replace(narrowed, reason=reason, kind=updates[0].kind)
 
 

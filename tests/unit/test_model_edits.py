@@ -174,3 +174,11 @@ def test_words_from_the_agents_offer_are_flagged_for_the_person(skill: TargetDoc
     )
     assert QUOTED_FLAG in pasted.flags
     assert BY_ASSENT_FLAG not in pasted.flags
+
+
+def test_such_a_flag_shows_the_words_it_is_about_beside_others(skill: TargetDocument) -> None:
+    own = replace(UPDATE, change="Sign each entry.", quote="sign each entry")
+    answer = [Operation(Op.INSERT_AFTER, "- Past tense.", f"{LINE}\n- Sign each entry.")]
+    checked = [VerifiedUpdate(UPDATE, by_assent=True), VerifiedUpdate(own)]
+    composed = compose(ScriptedBackend(answer), checked, skill, f"{TYPED}\nsign each entry", redact)
+    assert f"{BY_ASSENT_FLAG}: {UPDATE.change}" in composed.flags

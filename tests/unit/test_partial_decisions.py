@@ -28,9 +28,11 @@ from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.undo_accept import undo_accept
 from skilld.store import Store
+from skilld.text import join_sentences
 from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, Update
 from support.proposals import get_proposal, make_proposal
 from support.repos import AT, SKILL, TEXT, Person
+from support.rows import for_each
 
 SAID = (
     ("Always run the linter before you tag.", "Run the linter before tagging.", "The linter was forgotten."),
@@ -649,3 +651,18 @@ def test_what_removes_nothing_has_no_warning_about_a_removal(made: Proposal) -> 
     weak = "It weakens a rule: - Never push. -> - Never … Friday."
     moved = replace(made, flags=(*gone, weak, "It deletes something: never push"))
     assert select_parts(moved, {2}).flags == ("It deletes something: never push",)
+
+
+@for_each(
+    ("whys", "kept"),
+    [
+        (("", "Tags must be signed.", "Why not"), ""),  # no reason of its own, and none of another part
+        (("Why not", "Why not", ""), "Why not"),
+        (("", "Tags must be signed", "Why not"), "It came up twice."),
+    ],
+)
+def test_a_part_never_has_the_reason_of_another_one(made: Proposal, whys: tuple[str, ...], kept: str) -> None:
+    updates = tuple(replace(one, reason=why) for one, why in zip(made.updates, whys, strict=True))
+    used = [kept] if kept.startswith("It") else []
+    whole = replace(made, updates=updates, reason=join_sentences([*whys, *used]))
+    assert select_parts(whole, {0}).reason == kept
