@@ -153,11 +153,17 @@ def diff(proposal: Proposal) -> Iterator[str]:
     name = proposal.relpath or Path(proposal.path).name
     old, new = (data.decode("utf-8", "replace").splitlines() for data in found)
     yield from unified_diff(old, new, "/dev/null" if proposal.creates else f"a/{name}", f"b/{name}", lineterm="")
+    for relpath, before, after in side_versions(proposal):
+        old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, after))
+        yield from unified_diff(old, new, f"a/{relpath}", f"b/{relpath}", lineterm="")
+
+
+def side_versions(proposal: Proposal) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield each other file that a proposal changes, with what it was before and is after."""
     for one in proposal.also:
         before, after = _committed_versions(proposal, one.relpath)
         if before is not None and after is not None:
-            old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, after))
-            yield from unified_diff(old, new, f"a/{one.relpath}", f"b/{one.relpath}", lineterm="")
+            yield one.relpath, before, after
 
 
 @shared_git()

@@ -23,7 +23,15 @@ from skilld.library.archive import move_to_trash
 from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled, without_copies
 from skilld.proposals import amend, whole_files
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
-from skilld.proposals.explain import Part, ProposalReader, describe_destination, parts, read_versions, shown_versions
+from skilld.proposals.explain import (
+    Part,
+    ProposalReader,
+    describe_destination,
+    parts,
+    read_versions,
+    shown_versions,
+    side_versions,
+)
 from skilld.proposals.passed_over import first_few, forget_ask
 from skilld.proposals.poll import prepare_observation, record_observation
 from skilld.proposals.remarks import (
@@ -91,6 +99,7 @@ class ProposalView:
     text: str  # the whole skill as proposed; empty if it cannot be read
     lenders: tuple[str, ...] = ()  # the IDs of other open proposals with lines in the text
     before: str = ""  # the whole skill without the proposal
+    beside: tuple[tuple[str, tuple[DiffRow, ...]], ...] = ()  # the change of each other file
 
 
 def _content_key(proposal: Proposal) -> tuple[object, ...]:
@@ -237,7 +246,8 @@ class ReviewSession:
             pieces = tuple(parts(found[0], proposal.operations, proposal.updates))
         except SkilldError:
             pieces = ()  # the person amended its commit, so it has no parts
-        return ProposalView(shown, pieces, excerpts, tuple(remarks), notes, text, others, before)
+        beside = tuple((name, tuple(diff_rows(was, now))) for name, was, now in side_versions(proposal))
+        return ProposalView(shown, pieces, excerpts, tuple(remarks), notes, text, others, before, beside)
 
     def accept(self, proposal_id: str, seen: Proposal | None = None) -> DecisionReport:
         """Accept a proposal. Like the methods below, raises SkilldError, with nothing changed, if that is refused.

@@ -142,6 +142,8 @@ def proposal_detail(proposal: Proposal, view: ProposalView | None, home: Path) -
     lines += [Content.styled(f"note: {console.message(note)}", "cyan") for note in (view.notes if view else ())]
     lines.append(Content(""))
     lines += [_draw_row(row) for row in view.rows] if view else [Content.styled("loading ...", "dim")]
+    for name, rows in view.beside if view else ():
+        lines += [Content.styled(f"in {safe(name)}:", "dim"), *map(_draw_row, rows)]
     lines.append(Content(""))
     for number, evidence in enumerate(proposal.evidence):
         excerpts = view.excerpts[number] if view and number < len(view.excerpts) else ()

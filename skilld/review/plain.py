@@ -271,6 +271,9 @@ class PlainReview:
         self._say(*(message(f"  check: {remark}") for remark in view.remarks))
         self._say(*(message(f"  note: {note}") for note in view.notes))
         self._print_rows(view.rows)
+        for name, rows in view.beside:
+            self._say(f"  in {name}:")
+            self._print_rows(rows)
 
     def _print_rows(self, rows: Sequence[DiffRow]) -> None:
         self._say(*(f"  {_ROW_PREFIXES[row.kind]}{row.text}".rstrip() for row in rows))

@@ -11,12 +11,14 @@ from skilld.classify.verify import VerifiedUpdate
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import load_documents
 from skilld.proposals.remarks import current_conflicts, list_contradictions
+from skilld.review.draw import proposal_detail
 from skilld.targets.find import WorkingSession, find_targets
 from skilld.targets.scopes import find_scopes
 from skilld.types import Kind, Proposal, State, TargetKind, Update
 from support.in_process_daemon import InProcessDaemon
 from support.live_project import Project
 from support.program import Program
+from support.review_pilot import review_session
 from support.session import CHATTER, LASTING, Session
 
 USE = "From now on, always use pnpm, never npm."
@@ -58,6 +60,11 @@ def test_contradicting_files_in_one_repository_change_in_one_proposal(
     output = skilld.run("show", proposal.id).stdout
     assert "build.md:3 contradicts this proposal and is changed along with it" in output
     assert "--- a/docs/build.md" in output
+    asked = skilld.run_dialog(["review"], "q")
+    assert "  in docs/build.md:\n          # Api\n\n  remove: * Use npm.\n" in asked
+    assert f"  add:    * {CHANGE}\n" in asked.partition("in docs/build.md")[2]
+    drawn = proposal_detail(proposal, review_session(home).view(proposal), home).plain
+    assert f"+ * {CHANGE}\n" in drawn.partition("in docs/build.md:\n")[2]
     assert skilld.run("accept", proposal.id).returncode == 0
     assert "npm" not in (project.root / "docs/build.md").read_text().replace("pnpm", "").replace("never npm", "")
     assert f"* {CHANGE}" in (project.root / "CLAUDE.md").read_text()
