@@ -19,7 +19,7 @@ from skilld.mining.actions import has_machine_path, is_mcp_call, is_test
 from skilld.mining.courtesy import without_politeness
 from skilld.mining.evidence import Transcripts
 from skilld.mining.sessions import project_of
-from skilld.mining.similarity import ELLIPSIS, bare_words
+from skilld.mining.similarity import ELLIPSIS, TEXT_NAMES, bare_words
 from skilld.mining.values import OBSERVED, STEPS, Candidate, Part, PartKind, Recurrence, count_sessions
 from skilld.skills import Places, Unusable, find
 from skilld.skills.draft import Draft, SkillKind, write_draft
@@ -258,7 +258,8 @@ def _task_text(
     plain = title_of(task.request) or candidate.name
     lines = [f"# {plain[:1].upper()}{plain[1:]}"]
     used = [name for name in task.examples if any("{{" + name + "}}" in part.text for part in parts)]
-    notes = [_variable_line(name, task.examples[name] if with_sessions else ()) for name in used]
+    told = [name for name in used if name.rstrip("0123456789") not in TEXT_NAMES]  # `-m "{{message}}"` says it all
+    notes = [_variable_line(name, task.examples[name] if with_sessions else ()) for name in told]
     commands = (part.text for part in parts if part.sort in {PartKind.COMMAND, PartKind.WORDED})
     if any(ELLIPSIS in word for text in commands for word in bare_words(text.replace("`", " "))):
         notes.append(f"- `{ELLIPSIS}`: {VARIABLE_NOTE}.")

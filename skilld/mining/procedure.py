@@ -95,6 +95,7 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     fit = [column for column, why in zip(columns, refusals, strict=True) if why is None]
     likely = [_column_step(column, names) or (_common_step(column) if reviewed else None) for column in fit]
     found = [step for step in likely if step is not None]
+    found = [_with_known_values(step, names) for step in found]
     left_out = [one for one in refusals if one]
     left_out += [refused(step.text, why) for step in found if (why := unfit_reason(step.text))]
     found = [step for step in found if not unfit_reason(step.text)]
@@ -240,6 +241,12 @@ def _column_step(column: Column, names: Variables) -> Step | None:
     is_file = seen[0].edits or seen[0].reads
     tests = not is_file and is_test(text)
     return Step(text, tuple(seen), seen[0].edits, tests, seen[0].reads)
+
+
+def _with_known_values(step: Step, names: Variables) -> Step:
+    """Replace the value of a variable in a step that only sessions with that one value had."""
+    texts = {names.put(step.text, one.session) for one in step.seen}
+    return replace(step, text=texts.pop()) if len(texts) == 1 else step
 
 
 def _common_step(column: Column) -> Step | None:

@@ -143,7 +143,8 @@ def _continues(one: Request, begun: Request, known: Sequence[Request], first: Se
 
 
 def _goes_on_alike(one: Request, begun: Request, other: Request) -> bool:
-    if _words_share(one.stems, other.stems) >= _words_share(begun.stems, other.stems):
+    redone = {run.text for run in one.done if run.edits} & {run.text for run in begun.done if run.edits}
+    if not redone and _words_share(one.stems, other.stems) >= _words_share(begun.stems, other.stems):
         return False
     shared = sum(_is_step_of(seen, others) for seen, others in _comparable(one, other))
     alike = _words_share(begun.stems, other.stems) >= _MIN_SIMILAR_SHARE

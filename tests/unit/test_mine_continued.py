@@ -79,6 +79,35 @@ def test_other_work_of_the_same_session_stays_a_request() -> None:
     ]
 
 
+def test_a_correction_that_has_the_same_file_changed_again_is_no_request() -> None:
+    ran = "bin/render -o out/{0}", "bin/lint out/{0}", "bin/send {0}"
+
+    def rows(corrected: str) -> list[Row]:
+        return [
+            session_row(
+                1,
+                ("I want to see the gateway latency: new rule and panel", ["~boards/gateway.py"]),
+                (
+                    "use seconds, not milliseconds; every latency panel is in seconds",
+                    [corrected, *(one.format("gateway") for one in ran)],
+                ),
+            ),
+            session_row(
+                2, ("add a metric for failed payouts with a panel", ["~b.py", *(one.format("b") for one in ran)])
+            ),
+            session_row(
+                3,
+                ("new metric: queue depth of the worker, and its panel", ["~c.py", *(one.format("c") for one in ran)]),
+            ),
+        ]
+
+    asked = [one.task.text for one in requests_with_actions(rows("~boards/gateway.py"))]
+    assert "use seconds, not milliseconds; every latency panel is in seconds" not in asked
+    assert len(asked) == 3
+    other = [one.task.text for one in requests_with_actions(rows("~boards/other.py"))]
+    assert "use seconds, not milliseconds; every latency panel is in seconds" in other
+
+
 def test_a_file_that_was_only_changed_after_the_person_added_something_is_no_step() -> None:
     rows = [
         session_row(

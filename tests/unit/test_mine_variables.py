@@ -107,6 +107,29 @@ def test_a_word_of_a_quoted_argument_is_a_variable_if_it_was_asked_for() -> None
     assert not any("psql" in line for line in lines_of(unasked, PartKind.COMMAND))
 
 
+def test_a_step_of_sessions_with_the_same_value_has_the_variable_too() -> None:
+    rows = [
+        session_row(n, (f"publish the board {name}", ["make all", f"bin/render -o out/{name}", "bin/end", *more]))
+        for n, name, more in (
+            (1, "gateway", ["bin/flush gateway"]),
+            (2, "gateway", ["bin/flush gateway"]),
+            (3, "ledger", ["bin/other"]),
+        )
+    ]
+    (candidate,) = judge(rows, [], {}, now=NOW).candidates
+    steps = lines_of(candidate, PartKind.COMMAND)
+    assert "bin/render -o out/{{name}}" in steps
+    assert "bin/flush {{name}}" in steps
+
+
+def test_what_a_message_is_needs_no_note() -> None:
+    commands = "bin/new {0}", "!bin/check {0}", 'git commit -m "Add {1}"', "bin/check {0}"
+    candidate = _mined("Add the board {0}", commands, ("gateway", "a x"), ("ledger", "b y"), ("orders", "c z"))
+    body = build_skill(candidate, day="2026-01-06", with_sessions=False).body
+    assert "{{message}}" in body
+    assert body.splitlines()[2:4] == ["- `{{name}}`: differs each time.", ""]
+
+
 def test_messages_in_other_words_are_one_variable() -> None:
     texts = ("1.4.1", "Fix the tokens"), ("1.5.0", "New login"), ("1.6.0", "Faster start")
     candidate = _mined(
