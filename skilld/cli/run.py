@@ -228,9 +228,8 @@ def _print_totals(engine: Engine, done: int, failed: int) -> None:
     if waiting and why:
         must = f"{pluralize(waiting, 'batch', 'batches')} must wait until tomorrow"
         console.say(f"Today's budget is spent ({why}), so {must}. To see what was spent: skilld cost")
-    for delay in engine.store.batches.delays():
-        if not (why and why in delay.why):
-            console.say(console.message(delay.describe(time.time(), goes_on=False)))
+    for delay in engine.store.batches.standing_delays(None):
+        console.say(console.message(delay.describe(time.time(), goes_on=False)))
     if unfinished := engine.store.transcripts.turn_outcomes()["waiting"]:
         batch = engine.settings.batch
         most, idle = pluralize(batch.turns, "message"), pluralize(batch.idle_minutes, "minute")

@@ -41,7 +41,7 @@ from skilld.proposals.remarks import (
     unwanted_said_again,
 )
 from skilld.store import Store, meta
-from skilld.store.batches import Delay
+from skilld.store.batches import BUDGET_REASON, Delay
 from skilld.store.budget import TEST_QUESTION, raise_command, spent_limit
 from skilld.store.meta import DAEMON, MERGE_WARNINGS
 from skilld.text import count_times, format_usd, pluralize
@@ -110,6 +110,7 @@ def collect() -> dict[str, Any]:
     settings, environment = _in_use(store, running=running)
     now = time.time()
     until = store.meta.get(meta.PAUSED_UNTIL)
+    spending = _spending(store, settings.budget, now)
     return {
         "running": running,
         "paused": store.meta.paused(now),
@@ -118,13 +119,13 @@ def collect() -> dict[str, Any]:
         | {"agents": [asdict(one) for one in judges.judge_problems(store, settings.model, environment, now)]},
         "agents": _agents(store, settings),
         "turns": store.transcripts.turn_outcomes(),
-        **_batches(store),
+        **_batches(store, spending["budget"]["spent"]),
         **_proposals(store, now),
         "learnings": store.learnings.count(),
         "unrated": [
             asdict(one) for one in store.overview.unrated(now - _WEEK_SECONDS, now - settings.idle_minutes * 60)
         ],
-        **_spending(store, settings.budget, now),
+        **spending,
         "dead": judges.stall_reason(store, now) or "",
         "daemon": _daemon(store),
         "notices": store.meta.get(meta.NOTICE_ERROR),
@@ -170,8 +171,8 @@ def _daemon(store: Store) -> dict[str, Any] | None:
     return shown and shown | {"seen_at": rfc3339(seen_at) if seen_at else None}
 
 
-def _batches(store: Store) -> dict[str, Any]:
-    delays = store.batches.delays()
+def _batches(store: Store, spent: str) -> dict[str, Any]:
+    delays = store.batches.standing_delays(spent)
     return {
         "batches": store.batches.counts(),
         "outcomes": store.batches.outcomes(),
@@ -285,7 +286,7 @@ def _failure_remedy(detail: str, daemon: dict[str, Any] | None) -> str:
 
 def _print_delays(shown: dict[str, Any], now: float) -> None:
     """Print why batches wait and when they are tried again, unless the judge's or the budget's line says it."""
-    told = [*(one["why"] for one in shown["backend"]["agents"]), shown["budget"]["spent"]]
+    told = [*(one["why"] for one in shown["backend"]["agents"]), BUDGET_REASON]
     goes_on = shown["running"] and not shown["paused"]
     for one in shown["delayed"]:
         if not any(why and why in one["why"] for why in told):

@@ -16,7 +16,7 @@ from skilld.batching.closing import ClosedBatch, Deadlines, close_batches
 from skilld.classify.backends import OFFLINE
 from skilld.clock import local_day, next_day, rfc3339
 from skilld.daemon import job_builder, judges, obstacles, recovery
-from skilld.daemon.obstacles import BUDGET_REASON, Obstacles
+from skilld.daemon.obstacles import Obstacles
 from skilld.daemon.presence import Presence
 from skilld.ingest.discover import Host, find_roots
 from skilld.ingest.follow import Follower
@@ -27,7 +27,7 @@ from skilld.proposals.remarks import describe_repeat
 from skilld.protocol import BatchJob, BatchResult, Job, Plan, Result
 from skilld.settings import Settings
 from skilld.store import Store
-from skilld.store.batches import StoredBatch
+from skilld.store.batches import BUDGET_REASON, StoredBatch
 from skilld.store.budget import Account, spent_limit
 from skilld.store.meta import BUDGET_SPENT, DRIFT, LAST_ERROR
 from skilld.types import Cause, Outcome, Proposal
@@ -64,6 +64,7 @@ class Engine:
         self._waiting_count = store.learnings.count_for_files()
         recovery.reread_recent(store, self.follower, now)
         self.obstacles.retry_cleared(now)
+        store.batches.release(BUDGET_REASON)  # its limit may be another one now
         store.write_waiting_file()
         self.forget_words(now)
 

@@ -24,7 +24,7 @@ from skilld.proposals import results
 from skilld.protocol import BatchResult
 from skilld.skills.project_config import PROJECT_CONFIG
 from skilld.store import Store
-from skilld.store.batches import Obstacle, StoredBatch, Tries
+from skilld.store.batches import BUDGET_REASON, Obstacle, StoredBatch, Tries
 from skilld.store.meta import ACTIVE_SETTINGS
 from skilld.types import Cause, Outcome
 from skilld.values import value_class
@@ -219,8 +219,6 @@ def _backoff(number: int) -> float:
 
 # Why batches could not be judged, for the terminal of `skilld run`: each reason once, not at each try.
 
-BUDGET_REASON = "the budget is spent"  # how the reason begins that the loop reports itself, once a day
-
 
 class Setbacks:
     """Remembers the reasons that were reported, each until no batch has it any more."""
@@ -236,7 +234,7 @@ class Setbacks:
         current |= {("parked", str(one["detail"])) for one in self._store.batches.parked()}
         self._reported &= current
         batch = self._store.batches.get(batch_id)
-        if batch is None or batch.detail.startswith(BUDGET_REASON):
+        if batch is None or batch.detail.startswith(BUDGET_REASON):  # the loop reports it itself, once a day
             return ""
         if (batch.state, batch.detail) not in current - self._reported:
             return ""

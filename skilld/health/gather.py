@@ -247,7 +247,8 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
         used = settings and settings_in_use(settings, store, running=running)
         spent = spent_limit(store.usage.on(local_day(now)), used.budget) if used else None
         env, troubles = context.host.environment, (bad_settings, exposed, bad_store)
-        delays = [one for one in store.batches.delays() if not one.blocked]
+        # Another check tells of the budget.
+        delays = [one for one in store.batches.standing_delays(None) if not one.blocked]
         return Facts(
             machine=_machine_facts(
                 context.places, store, found, status if running else None, troubles=troubles, now=now
@@ -262,7 +263,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")),
                 ran_once_at=store.meta.get(meta.RAN_ONCE_AT),
-                delayed=tuple(one for one in delays if not (spent and spent in one.why)),
+                delayed=tuple(delays),
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()),
                 unusable=store.batches.outcomes().get("failed", 0),
                 lacking=_lacking_keys(context, used, status),

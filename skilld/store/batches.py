@@ -79,6 +79,7 @@ class Delay:
         return f"{pluralize(self.batches, 'batch waits', 'batches wait')}: {self.why}{then}"
 
 
+BUDGET_REASON = "the budget is spent"  # how the reason begins with which a batch waits for the next day
 REMAKE_PREFIX = "remake-"  # of the ids of batches that remake a proposal; the proposal's id follows
 _LIVE_SECONDS = 7200.0  # since its session last grew: twice the time after which an idle one is closed
 _RESET_COLUMNS = "state = 'pending', not_before = 0, attempts = 0, failures = 0, crashes = 0, kills = 0"
@@ -153,6 +154,10 @@ class Batches(Table):
             (Cause.PROCESS.value,),
         )
         return [Delay(why, number, next_try, bool(blocked)) for why, number, next_try, blocked in rows]
+
+    def standing_delays(self, spent: str | None) -> list[Delay]:
+        """Return the same, without a budget that was spent when they were tried and is not any more."""
+        return [one for one in self.delays() if spent or not one.why.startswith(BUDGET_REASON)]
 
     def transcripts(self, batch_id: str) -> list[str]:
         """Return the current paths of the transcripts of its turns, in the order of the turns."""

@@ -42,7 +42,9 @@ def test_a_batch_ends_in_the_middle_and_is_judged_once_the_limit_is_raised(
         status = program.json("status")
         assert (status["batches"]["pending"], status["batches"]["parked"]) == (1 - (limit == CALLS - 1), 0)
         program.environment["SKILLD_BUDGET__CALLS"] = "20"
-        program.run("retry")
+        raised = program.json("status")
+        assert (raised["budget"]["spent"], raised["delayed"]) == ("", [])
+        assert "budget is spent" not in program.run("status").stdout + program.run("doctor").stdout
         program.run("run", "--once")
         (proposal,) = program.json("proposals")
         unchecked = "could not verify that it says what you said, because the day's budget was spent"
