@@ -188,7 +188,9 @@ def check_fidelity(before: str, after: str, updates: Sequence[Update], typed: st
     ):
         if why:
             return FidelityCheck(why)
-    named_alone = (place for place in change.removed if place in gone.all and place not in gone.below | gone.heads)
+    named_alone = (
+        place for place in change.removed if place in gone.all and place not in gone.below | gone.heads | gone.given_up
+    )
     along = [
         part
         for place in named_alone
@@ -222,7 +224,8 @@ def _removal_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[U
         block = change.old[place]
         if all(is_rewritten(part, written) for part in block_sentences(block)):
             continue  # written again elsewhere
-        lines += block.lines if place not in gone.heads else 1
+        if place not in gone.given_up:
+            lines += block.lines if place not in gone.heads else 1
         if place not in gone.all:
             return "it removes something the person did not mention"
     return "it removes something the person did not mention" if lines > _MAX_REMOVED * len(updates) else None

@@ -28,6 +28,11 @@ _FEW_SHARED = 2  # shared content words: many rules share a single one
 _MIN_CARRIED = 0.5  # share of a change's content words in the block that replaces another
 _MIN_HEAD_ABOUT = 0.5  # share of a heading's content words in a change that removes everything below it
 _MIN_NAMED = 2  # words of a heading, for other lines that mention it
+_MIN_GIVEN_UP = 0.2  # share of a block's content words in what a removal gives up as a whole
+_LINES = re.compile(
+    r"\b(?:lines|bullets|points|zeilen|punkte|lignes|líneas|righe|linhas|regels|linie|řádky)\b|строк", re.IGNORECASE
+)
+_LINE_STEMS = stems("line lines bullet rule zeile ligne línea riga linha regel file instructions")
 _REMOVALS = frozenset({Kind.CHANGE_STEP, Kind.REMOVE_STEP})
 _MAX_COMPARED = 120  # words of a sentence that is compared word by word, which takes quadratic time
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
@@ -40,7 +45,8 @@ class RemovableBlocks:
     """Old blocks that may be removed. `below` are those named only by a head: a heading, step or list introduction.
 
     `heads` are removed heads, `parts` all heads whose blocks are removed as a whole, and `orphans` all blocks below a
-    named head. `displaced` are blocks that a change replaces in place although it hardly names them.
+    named head. `displaced` are blocks that a change replaces in place although it hardly names them. `given_up` are
+    those on something that a removal gives up as a whole.
     """
 
     all: frozenset[int]
@@ -49,6 +55,7 @@ class RemovableBlocks:
     orphans: frozenset[int]
     parts: tuple[int, ...] = ()
     displaced: frozenset[int] = frozenset()
+    given_up: frozenset[int] = frozenset()
 
 
 @lru_cache(maxsize=4096)  # the blocks of one skill are compared with each update
@@ -75,7 +82,8 @@ def removable_blocks(change: BlockDiff, updates: Sequence[Update], typed: str = 
     for place in _emptied_heads(change):
         if any(_names_head(change, place, update) or _is_about_section(change, place, update) for update in updates):
             wholes.add(place)
-    itself = {place for place in gone if _is_named(change, place, updates)}
+    given_up = _blocks_given_up(change, updates)
+    itself = {place for place in gone if place in given_up or _is_named(change, place, updates)}
     wholes |= {place for place in itself if any(_takes_item(change, place, update) for update in own)}
     heads = wholes & gone
     inside = {below for place in wholes for below in range(place + 1, change.old[place].end)}
@@ -94,6 +102,7 @@ def removable_blocks(change: BlockDiff, updates: Sequence[Update], typed: str = 
         frozenset(inside),
         tuple(place for place in sorted(wholes) if below & set(range(place, change.old[place].end))),
         frozenset(displaced),
+        given_up,
     )
 
 
@@ -111,6 +120,31 @@ def _is_named(change: BlockDiff, place: int, updates: Sequence[Update]) -> bool:
     ):
         return True
     return not unnamed_sentences(change, place, updates)
+
+
+def _blocks_given_up(change: BlockDiff, updates: Sequence[Update]) -> frozenset[int]:
+    """Return the removed blocks on something that a removal gives up as a whole: "we dropped celery, forget all of it".
+
+    Its change and its quote both name that, and no block that stays does. A block that only mentions it, and does
+    not begin with it, must be one of several that the words are about.
+    """
+    from skilld.classify.offline.release import SEVERAL, TALK_STEMS  # its tables take 0.1 s, as below
+
+    out: set[int] = set()
+    for update in updates:
+        if update.kind is not Kind.REMOVE_STEP:
+            continue
+        subject = matching_words(content_stems(update.change), content_stems(update.quote)) - TALK_STEMS - _LINE_STEMS
+        for block in _remaining_blocks(change):
+            subject -= matching_words(subject, words_of(block.text))
+        several = SEVERAL.search(update.change) or SEVERAL.search(update.quote) or _LINES.search(update.quote)
+        for place in change.removed if subject else ():
+            words = words_of(change.old[place].text)
+            named = len(matching_words(subject, words))
+            opens = matching_words(subject, words_of(change.old[place].text.split(maxsplit=1)[0]))
+            if named and (several or opens or named >= _MIN_GIVEN_UP * len(words)):
+                out.add(place)
+    return frozenset(out)
 
 
 def _is_only_one_released(change: BlockDiff, place: int, quote: str) -> bool:

@@ -202,3 +202,54 @@ def test_a_section_whose_lines_name_it_again_may_be_cut_like_any_other() -> None
     update = Update(1, "", "Sort the entries into groups.", "", Kind.REMOVE_STEP, 1, said)
     assert check_fidelity(rest + section, rest, [update], said).why_not == ""
     assert check_fidelity(rest + section, "# Notes\n", [update], said).why_not == ASTRAY
+
+
+SHOP = [
+    "- Start everything: `make up` (Postgres, Redis, web, worker)",
+    "- Redis holds the session store; start it before running the backend tests.",
+    "- Keep pull requests under 400 changed lines.",
+    "- Celery tasks are named app.verb_noun.",
+    "- Fixtures go next to the tests, for all apps.",
+]
+WITHOUT_REDIS = ["- Start everything: `make up` (Postgres, web, worker)", *SHOP[2:]]
+
+
+def _taking_away(after: list[str], change: str, quote: str) -> FidelityCheck:
+    update = Update(1, "", change, "", Kind.REMOVE_STEP, 2, quote)
+    return check_fidelity("\n".join(SHOP), "\n".join(after), [update], quote)
+
+
+@for_each(
+    ("change", "quote", "after"),
+    [
+        ("Everything about Redis; we dropped it.", "yes we dropped redis, forget everything about it", WITHOUT_REDIS),
+        ("The two Redis lines; we have none.", "the two redis lines can go, we don't have it", WITHOUT_REDIS),
+        ("Everything about celery.", "we dropped celery, everything about celery can go", [*SHOP[:3], SHOP[4]]),
+        ("Celery; we dropped it.", "celery is gone, take it out of the instructions", [*SHOP[:3], SHOP[4]]),
+        ("Tout sur celery.", "on a abandonné celery, tout sur celery peut partir", [*SHOP[:3], SHOP[4]]),
+    ],
+)
+def test_what_is_given_up_as_a_whole_may_lose_all_its_lines(change: str, quote: str, after: list[str]) -> None:
+    assert _taking_away(after, change, quote) == FidelityCheck()
+
+
+@for_each(
+    ("change", "quote", "after"),
+    [
+        # a line on something else, along with it
+        ("Everything about celery.", "we dropped celery, everything about celery can go", SHOP[:3]),
+        # "line" is a word about rules, and no subject of one
+        ("The two Redis lines; we have none.", "the two redis lines can go, we don't have it", WITHOUT_REDIS[:1]),
+        # a line that mentions it stays, so it is not given up as a whole
+        ("The Redis one.", "the redis one can go, we don't have it", [SHOP[0], *SHOP[2:]]),
+    ],
+)
+def test_what_is_given_up_takes_no_other_line_along(change: str, quote: str, after: list[str]) -> None:
+    assert _taking_away(after, change, quote).why_not == ASTRAY
+
+
+def test_what_is_given_up_may_have_many_lines() -> None:
+    lines = [f"- {verb} the queue with celery and a list of options." for verb in ("Start", "Stop", "Drain", "Watch")]
+    update = Update(1, "", "Everything about celery.", "", Kind.REMOVE_STEP, 2, "celery is gone, drop all about celery")
+    before, after = "\n".join([*SHOP[:3], *lines]), "\n".join(SHOP[:3])
+    assert check_fidelity(before, after, [update], update.quote) == FidelityCheck()
