@@ -232,7 +232,8 @@ def _narrow(proposal: Proposal, groups: Sequence[_LineGroup]) -> Proposal:
         return narrowed
     whole = proposal.reason  # with what is true of all parts
     for other in (update.reason for update in left_out if update.reason):
-        whole = re.sub(rf"{re.escape(other)}\.?\s*", "", whole).rstrip()
+        before, _, behind = whole.partition(other)
+        whole = f"{before}{behind.lstrip('. ')}".rstrip()
     reason = join_sentences([update.reason for update in updates]) or whole
     return replace(narrowed, reason=reason, kind=updates[0].kind)
 
