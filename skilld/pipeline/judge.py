@@ -141,8 +141,14 @@ class Judge:
         return verdict
 
     def _supported_part(self, update: Update, docs: Sequence[SkillDoc]) -> Verdict:
-        """Return the verdict on the supported sentences of a change, if the others only add."""
-        parts = split_sentences(update.change)
+        """Return the verdict on the supported sentences of a change, if the others only add.
+
+        What stands behind a semicolon may be only the reason for what stands before it: both are one sentence.
+        """
+        parts: list[str] = []
+        for part in split_sentences(update.change):
+            behind = parts and parts[-1].endswith((";", "\uff1b"))
+            parts[-1:] = [f"{parts[-1]} {part}"] if behind else [*parts[-1:], part]
         if len(parts) == 1 or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}:
             return Verdict()
         sound = [part for part in parts if not self._verify([replace(update, change=part)], docs).lost]

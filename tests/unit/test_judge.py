@@ -169,6 +169,9 @@ def test_a_supported_sentence_survives_an_unsupported_one() -> None:
     typed = "the readmes are written in british english, please keep that up"
     two = _update(1, typed, "Write readmes in British English. Run them through VALE.")
     assert _judge_answer(typed, [two], [""]) == (["Write readmes in British English."], [])
+    reason = "a page size of 50 kills the mobile app, 20 it is"
+    one = _update(1, reason, "In the API, the page size is 20; 50 kills the mobile app.")
+    assert _judge_answer(reason, [one], [""]) == ([], [(reason, f"{KEPT}you did not say 'api'")]), "no rule alone"
     narrowed = replace(two, change="Write readmes in British English. Except in API.md.")
     proposed, kept = _judge_answer(typed, [narrowed], [""])
     assert (proposed, [change for change, _ in kept]) == ([], [typed]), "without the exception it would say too much"
