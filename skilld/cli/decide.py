@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,7 @@ from skilld.proposals.decide import Decision, DecisionReport, accepting, decide,
 from skilld.proposals.explain import list_parts
 from skilld.proposals.poll import refresh
 from skilld.proposals.remainder import open_remainder_id, rest_of_rejected
-from skilld.proposals.remarks import refusal_and_remedy, successor
+from skilld.proposals.remarks import recently_stale, refusal_and_remedy, successor
 from skilld.store import Store
 from skilld.text import pluralize
 from skilld.types import Proposal, State
@@ -241,6 +242,7 @@ def _decide_each(
     code = 0
     rows = []
     refused: dict[tuple[str, str], list[str]] = {}
+    told = {one.id for one, _ in recently_stale(store, time.time())}
     for proposal in chosen:
         report, error = None, None
         try:
@@ -255,6 +257,7 @@ def _decide_each(
         elif error is not None:  # of many with the same obstacle, once
             why = str(error).removeprefix(f"{proposal.id} was ")
             refused.setdefault((why, error.remedy.replace(proposal.id, _EACH)), []).append(proposal.id)
+            told.add(proposal.id)
         else:
             _print_report(report)
     for (why, remedy), names in refused.items():
@@ -263,6 +266,9 @@ def _decide_each(
         common.write_json(rows)
     else:
         _print_rest(store, chosen)
+        for one, why in recently_stale(store, time.time()):
+            if one.id not in told:
+                console.warn(f"skilld: {one.id} no longer fits its file: {console.message(why)}")
     return code
 
 

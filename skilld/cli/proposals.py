@@ -40,6 +40,7 @@ from skilld.proposals.remarks import (
     describe_standing,
     is_on_staging,
     list_contradictions,
+    recently_stale,
     unwanted_said_again,
 )
 from skilld.store import Store
@@ -64,7 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json([as_json(store, proposal) for proposal in found])
     if arguments.state == "open":  # also those that can be restored, and those that were said again
-        found += [*store.proposals.in_states(_parse_states("dropped")), *unwanted_said_again(store, time.time())]
+        now = time.time()
+        found += store.proposals.in_states([State.DROPPED])
+        found += [*(one for one, _ in recently_stale(store, now)), *unwanted_said_again(store, now)]
     applicability = _read_open(found)
     for proposal in found:
         _print_row(store, proposal, applicability.get(proposal.id))

@@ -415,7 +415,7 @@ def _reapply_tree(repo: Repo, commit: Commit, edit: Edit, staging: StagingState)
             base = partial(objects.read_common_version, repo.git, commit.parents[0], staging.base, path)
             edited = _refit(edit, before, after, current, base)
     except SkilldError as error:
-        staging.ended[proposal.id] = State.STALE, str(error)
+        staging.ended[proposal.id] = State.STALE, error.cause or error.title
         return None
     if edited == current:
         staging.ended[proposal.id] = _SAID

@@ -82,6 +82,7 @@ def test_part9_an_obstacle_is_reported_and_it_is_made_later(
         assert len(model.bodies) == calls
         assert _state(program) == (name, "stale")
         assert told in program.run("show", name).stdout
+        assert told in " ".join(program.run("proposals").stdout.split())
         (check,) = (check for check in program.json("doctor")["checks"] if check["name"] == "proposals")
         assert told in check["detail"]
         assert program.run("accept", name).returncode == 5

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from skilld.cli.decide import _decide_each
 from skilld.errors import RefusedError
 from skilld.paths import places
 from skilld.proposals.amend import restore, stage_and_store
@@ -194,6 +195,18 @@ def test_a_change_of_an_edited_line_is_stale_before_anyone_accepts_it(person: Pe
         decide(store, get_proposal(store, "p1"), accepting())
     assert "cherry-pick" not in error.value.remedy
     assert (person.git("for-each-ref"), person.skill.read_bytes()) == before
+
+
+def test_a_decision_names_the_proposals_that_lost_their_place_meanwhile(
+    person: Person, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
+    offer(person, store, "p2", "- Push the tag.", "- Tell the team.")
+    person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag the merge commit.")})
+    for _ in range(2):
+        _decide_each(store, [get_proposal(store, "p2")], lambda one: decide(store, one, accepting()), as_json=False)
+    told = "skilld: p1 no longer fits its file: a line that it changes was edited or is gone"
+    assert " ".join(capsys.readouterr().err.split()).count(told) == 1
 
 
 def test_with_uncommitted_changes_the_suggested_remedy_cannot_conflict(person: Person, store: Store) -> None:
