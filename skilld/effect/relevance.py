@@ -6,15 +6,23 @@ touched. A model's answer (`model_questions`) takes precedence.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
+from skilld.classify.conversation_style import is_about_conversation
 from skilld.classify.offline.choices import NEAR, TOPICS
 from skilld.words import content_stems, stems
 
 # Rules with these words apply to every answer, whatever the work.
 _CONDUCT_STEMS = stems(
     "answer reply respond response explain explanation emoji brief concise verbose summary summaries tone politely "
-    "apologise greet language plan ask asking guess assume sure thank praise antworte antworten nachfragen"
+    "apologise greet language plan guess assume sure thank praise antworte antworten nachfragen"
+)
+# Asks the person, or anyone: "ask Lina before you change payments.py" is about payments.
+_ASKS = re.compile(
+    r"\bask(?:ing)?\b(?=\W*$|[,.;:]| (?:me|us|first|before|for|if|when|whether|rather|instead|\w+ questions?|questions?"
+    r"|the (?:user|person))\b)",
+    re.IGNORECASE,
 )
 # Words that occur in the work of nearly every session.
 _COMMON_STEMS = content_stems(
@@ -23,6 +31,8 @@ _COMMON_STEMS = content_stems(
 )
 _KIND_STEMS = tuple(map(stems, NEAR))
 _FAMILIES = tuple(frozenset().union(*(content_stems(word) for word in group.split())) for group in TOPICS["choices"])
+_LANGUAGES = next(family for family in _FAMILIES if "german" in family)
+_SPEAKING = _COMMON_STEMS | stems("speak talk write")  # "speak German", but not "labels in German"
 _MIN_SHARE = 1 / 3  # of a rule's words
 
 
@@ -41,6 +51,7 @@ def could_matter(rule: str, work: frozenset[str]) -> bool:
 @lru_cache(maxsize=4096)
 def _topic(rule: str) -> tuple[frozenset[str], bool]:
     own = content_stems(rule)
-    conduct = bool(stems(rule) & _CONDUCT_STEMS) or any(own & family for family in _FAMILIES if "german" in family)
+    conduct = bool(stems(rule) & _CONDUCT_STEMS or _ASKS.search(rule)) or is_about_conversation(rule)
+    conduct = conduct or bool(own & _LANGUAGES and own <= _LANGUAGES | _SPEAKING)
     members = frozenset().union(*(family for family in _FAMILIES if own & family))
     return (own - _COMMON_STEMS or own) | members, conduct

@@ -18,6 +18,7 @@ from skilld.daemon.surveys import SurveySchedule
 from skilld.effect.figures import MIN_SESSIONS, Count, RuleState, state_of, wilson
 from skilld.effect.model_questions import rule_key
 from skilld.effect.outcomes import collect
+from skilld.effect.relevance import could_matter
 from skilld.effect.rules import Effect, Origin, Rule, effects, rules, with_noted_repeats
 from skilld.ingest.discover import Host
 from skilld.past import Correction, PastSession, Repeat, SessionWork
@@ -96,6 +97,28 @@ def test_the_session_that_taught_the_rule_is_no_repeat() -> None:
     assert (effect.before, effect.after) == (Count(1, 1), Count(1, 0))
     (effect,) = effects([replace(rule, taught_in=frozenset({"s30"}))], sessions)
     assert (effect.before, effect.after) == (Count(1, 0), Count(1, 0)), "it came in before that session"
+
+
+@for_each(
+    ("rule", "in_any_work"),
+    [
+        ("Ask Lina before you change anything in `backend/orders/payments.py`.", False),
+        ("For production you ask Salma.", False),
+        ("The labels in the admin app are in French.", False),
+        ("Ask before you delete a file.", True),
+        ("When in doubt, ask.", True),
+        ("Always ask me first.", True),
+        ("Answer in French.", True),
+        ("Réponds-moi en français quand j'écris en français.", True),
+        ("Speak German.", True),
+        ("German only.", True),
+    ],
+)
+def test_a_rule_about_how_the_agent_proceeds_applies_in_any_work_but_asking_somebody_else_does_not(
+    rule: str,
+    in_any_work: bool,  # noqa: FBT001
+) -> None:
+    assert could_matter(rule, frozenset({"css", "button"})) is in_any_work
 
 
 def test_words_that_became_another_rule_repeat_none_but_what_is_said_beside_them_may(tmp_path: Path) -> None:
