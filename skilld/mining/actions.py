@@ -471,6 +471,25 @@ _MACHINE_PATH_PATTERN = re.compile(
 )
 
 
+def without_private_words(text: str) -> str:
+    """Return a command with "\u2026" for its secrets and paths of this machine: `pg_restore -d shop \u2026`.
+
+    It stays as it is, for `unfit_reason` to refuse, if little else is in it or it is more than a plain command.
+    """
+    words = tokens(text)
+    kept = [_without_private_part(word) for word in words]
+    plain = [word for word in kept if _CUT_MARK not in word]
+    telling = plain[:1] and any(word[0] not in "-\"'" for word in plain[1:])
+    return " ".join(kept) if len(plain) < len(words) and telling and not re.search(r"[<>|&;`]|\$\(", text) else text
+
+
+def _without_private_part(word: str) -> str:
+    name, assigns, _ = word.partition("=")
+    if not (has_machine_path(word) or "[REDACTED:" in word):
+        return word
+    return f"{name}={_CUT_MARK}" if assigns and re.fullmatch(r"[\w-]+", name) else _CUT_MARK
+
+
 def has_machine_path(text: str) -> bool:
     """Whether a text contains a path specific to one machine."""
     return bool(_MACHINE_PATH_PATTERN.search(text))

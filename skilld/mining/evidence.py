@@ -13,6 +13,7 @@ from skilld.classify.said_already import says_already
 from skilld.classify.typed_quote import typed_quote
 from skilld.clock import parse_time
 from skilld.library.clusters import Ask, Mention, Piece, confidence, group_asks
+from skilld.mining.actions import without_private_words
 from skilld.mining.dedup import is_declined
 from skilld.mining.session_summary import Feedback, Row, task_text, typed_text
 from skilld.mining.sessions import Session
@@ -256,8 +257,8 @@ def _refutation_reason(part: Part, proof: Proof, heard: TurnInContext | None) ->
     if heard is None:
         return GONE_REASON
     if proof.observed:
-        done = {one.text for one, turn in heard.session.actions if turn == proof.turn}
-        return None if proof.quote in done else GONE_REASON
+        done = [one.text for one, turn in heard.session.actions if turn == proof.turn]
+        return None if proof.quote in {*done, *map(without_private_words, done)} else GONE_REASON
     if part.sort is PartKind.REQUEST:
         return None if task_text(heard.session.messages, heard.place) == proof.quote else GONE_REASON
     if not typed_quote(proof.quote, heard.typed):

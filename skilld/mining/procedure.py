@@ -84,6 +84,7 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
 
     If the steps will be `reviewed`, fewer sessions need to have each.
     """
+    episodes = episodes if reviewed else [one.without_private_words() for one in episodes]
     done = {one.session: _with_early([*_runs(one, reviewed=reviewed)]) for one in episodes}
     if reviewed:
         columns = shared_kinds(done)

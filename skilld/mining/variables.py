@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from skilld.mining.actions import Action, tokens
+from skilld.mining.actions import Action, tokens, without_private_words
 from skilld.mining.similarity import MIN_SESSIONS, TEXT_NAMES, ActionRun, Gap, has_word
 from skilld.values import value_class
 from skilld.words import content_stems
@@ -33,6 +33,14 @@ class Episode:
         words = {word for one, _ in self.actions if not (one.edits or one.reads) for word in tokens(one.text)}
         changed = (PurePosixPath(one.text).stem for one, _ in self.actions if one.edits)
         return frozenset(name for name in changed if name in words and len(name) >= _MIN_VALUE_LENGTH)
+
+    def without_private_words(self) -> Episode:
+        """Return this with a mark for the paths of one machine and the secrets in its commands."""
+        actions = (
+            (one if one.edits or one.reads else replace(one, text=without_private_words(one.text)), turn)
+            for one, turn in self.actions
+        )
+        return replace(self, actions=tuple(actions))
 
 
 def _spellings(value: str) -> tuple[str, ...]:

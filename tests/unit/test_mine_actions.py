@@ -5,7 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.mining.actions import Action, ActionLog, commands, is_generic, is_read_only, unfit_reason
+from skilld.mining.actions import (
+    Action,
+    ActionLog,
+    commands,
+    is_generic,
+    is_read_only,
+    unfit_reason,
+    without_private_words,
+)
 from skilld.mining.procedure import find_procedure
 from skilld.mining.similarity import ActionRun, step_similarity
 from skilld.mining.variables import Episode
@@ -178,6 +186,24 @@ def test_commands_that_only_show_something_send_nothing_whatever_it_is_called(co
 )
 def test_what_sends_the_output_on_is_left_out(command: str) -> None:
     assert unfit_reason(command) is not None
+
+
+@for_each(
+    ("command", "kept"),
+    [
+        (
+            "PGPASSWORD=[REDACTED:password:1] pg_restore -d shop --file=/home/ada/a.dump ~/b.dump",
+            "PGPASSWORD=\u2026 pg_restore -d shop --file=\u2026 \u2026",
+        ),
+        ("pg_restore -d shop a.dump", "pg_restore -d shop a.dump"),
+        ("python3 /tmp/fix.py", "python3 /tmp/fix.py"),  # what it does is not known
+        ("/home/ada/bin/send orders", "/home/ada/bin/send orders"),
+        ("bin/report orders > /tmp/report", "bin/report orders > /tmp/report"),
+        ("cd /tmp && make all", "cd /tmp && make all"),
+    ],
+)
+def test_a_command_is_kept_without_secrets_and_paths_of_this_machine(command: str, kept: str) -> None:
+    assert without_private_words(command) == kept
 
 
 def _call(number: int, name: str, **given: object) -> ToolCall:

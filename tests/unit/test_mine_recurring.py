@@ -267,11 +267,13 @@ def test_m1_a_version_is_one_variable_and_no_title_contains_one() -> None:
 
 def test_m2_a_failed_call_is_never_described_as_successful() -> None:
     """What no skill may repeat is no pitfall, but it failed all the same."""
-    rows = [_row(number, "refresh the price list", "make pull", "!scp /tmp/x db:", "make load") for number in (1, 2, 3)]
+    rows = [
+        _row(number, "refresh the price list", "make pull", "!scp /tmp/x /tmp/y", "make load") for number in (1, 2, 3)
+    ]
     (missed,) = [candidate.missed for candidate in _judge(*rows).rejected]
     assert missed == (
         "it went well without a skill: a skill could not have prevented the failures, and skilld found no corrections"
-        "; left out: `scp /tmp/x db:`: it contains a path specific to this machine"
+        "; left out: `scp /tmp/x /tmp/y`: it contains a path specific to this machine"
     )
 
 
@@ -717,6 +719,18 @@ def test_what_a_failure_needed_is_no_step_if_it_does_not_always_fail() -> None:
     assert steps("bin/new", "bin/db merge", "bin/db up", "bin/note") == [
         "bin/new", "bin/db merge", "bin/db up", "bin/note"
     ]  # fmt: skip
+
+
+def test_a_step_with_a_secret_or_a_path_of_this_machine_keeps_the_rest() -> None:
+    load = "PGPASSWORD=[REDACTED:password:1] pg_restore -d shop /home/ada/{0}.dump"
+    ran = f"!{load}", "bin/api stop", load, "bin/api start"
+    rows = [_row(n, "load the shop dump", *(one.format(n) for one in ran)) for n in (1, 2, 3)]
+    (candidate,) = _judge(*rows).candidates
+    kept = "PGPASSWORD=\u2026 pg_restore -d shop \u2026"
+    assert lines_of(candidate, PartKind.COMMAND) == ["bin/api stop", kept, "bin/api start"]
+    assert lines_of(candidate, PartKind.TRAP) == [f"`{kept}` failed until `bin/api stop` had run."]
+    assert candidate.recurrence is not None
+    assert candidate.recurrence.left_out == ()
 
 
 def test_the_name_of_the_file_that_each_session_changed_is_a_variable_of_its_commands() -> None:
