@@ -23,7 +23,7 @@ from skilld.store import Store
 from skilld.text import Redact, fold, safe_text, truncate
 from skilld.types import Kind, Message, Proposal
 from skilld.values import value_class
-from skilld.words import stems
+from skilld.words import has_negation, stems
 
 _TRANSCRIPT_GONE = "the transcript of its session is gone"
 
@@ -150,24 +150,27 @@ def request_for(session: Session, proposal: Proposal, turn: str, quotes: Mapping
     loaded = [place for key in mine if (place := places.get(key, at + 1)) <= at]
     before = (place for place in range(at - 1, -1, -1) if messages[place].turn_key not in quotes)
     for place in (*loaded[-1:], *before, at):
-        if messages[place].by_person and (asked := _without_quotes(messages, place, quotes)):
+        skill = proposal.skill if place < at else ""  # "Notes: ..." beside the correction asks for nothing
+        if messages[place].by_person and (asked := _request(_without_quotes(messages, place, quotes), skill)):
             return asked
     return ""
 
 
 def _without_quotes(messages: Sequence[Message], place: int, quotes: Mapping[str, Sequence[str]]) -> str:
-    """Return the request in a message without what is quoted from it."""
+    """Return what was typed in a message without what is quoted from it."""
     text = typed_text(messages, place)
     for quote in quotes.get(messages[place].turn_key or "", ()):
         text = fold(text)
         if quote not in text:
             return ""
         text = text.replace(quote, " ", 1)
-    return _request(text)
+    return text
 
 
-def _request(text: str) -> str:
+def _request(text: str, skill: str) -> str:
+    """Return a text as a request, empty if it asks for too little; for a skill, its name is enough: "release 1.7.0"."""
     asked = safe_text(text, newlines=True).strip()
     words = [word.lower() for word in _WORD.findall(asked)]
     says_more = any(word not in ASSENTS and word not in OPENERS for word in words)
-    return truncate(asked, _MAX_REQUEST) if says_more and len(stems(asked)) >= _MIN_STEMS else ""
+    named = bool(stems(asked) & stems(skill.replace("-", " "))) and not has_negation(asked)
+    return truncate(asked, _MAX_REQUEST) if says_more and (named or len(stems(asked)) >= _MIN_STEMS) else ""

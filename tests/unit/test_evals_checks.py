@@ -151,6 +151,26 @@ def test_what_counts_as_a_request(messages: Sequence[Message], asked: str) -> No
     )
 
 
+@for_each(
+    ("said", "asked"),
+    [
+        (("release 1.7.0", RULE), "release 1.7.0"),
+        (("time for 1.6.0, please do the release", "- done", RULE), "time for 1.6.0, please do the release"),
+        (("Releasing?", RULE), "Releasing?"),
+        (("deploy 1.7.0", RULE), ""),
+        (("not the release", RULE), ""),
+        (("write the notes for 2.0", "1.7.0", RULE), "write the notes for 2.0"),
+        ((f"Release: {RULE}",), ""),
+    ],
+)
+def test_the_name_of_the_skill_is_enough_for_a_request(said: tuple[str, ...], asked: str) -> None:
+    messages = make_messages(*said)
+    turn = next(message.turn_key for message in messages if RULE in message.text)
+    assert turn
+    grown = grow([corrected_proposal(turn, skill="cut-release")], lambda *_: talk(messages))
+    assert [case.prompt for _, case in grown.cases] == ([asked] if asked else [])
+
+
 NOTES, MORE = "Write the notes for 1.4 please", "Now write the notes for 1.5"
 OTHER_WISH = "Great. And explain the reverse proxy to me, thanks :)"
 
