@@ -32,8 +32,10 @@ from skilld.library.rows import broken_reason, disabled_skills, merged_skills, o
 from skilld.skills import Skill
 from skilld.skills.write import body_of
 from skilld.store import Store
-from skilld.text import pluralize
+from skilld.text import join_words, pluralize
 from skilld.types import State, TargetKind
+
+_MAX_BELOW = 3  # projects that are named
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,7 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     text = common.as_text(" ".join(arguments.text)).strip()
     if not text:
         raise UsageError("Which task?", "no text given", 'skilld recommend "write the release notes"')
-    found = find_recommendations(text, common.resolve_folder(arguments.project), ask=arguments.ask)
+    project = common.resolve_folder(arguments.project)
+    found = find_recommendations(text, project, ask=arguments.ask)
     if arguments.json:
         return common.write_json([asdict(one) for one in found])
     for one in found:
@@ -54,8 +57,18 @@ def run(arguments: argparse.Namespace) -> int:
             console.say(f"           {_who_said(because.kind)}: {console.plain(because.text)}  ({sure})", style="dim")
     if not found:
         console.say("None of your skills fit this task.")
+        if below := _projects_below(project):
+            named = console.plain(join_words([*below[:_MAX_BELOW], *(["others"] if len(below) > _MAX_BELOW else [])]))
+            console.say(f"The skills of {named} are loaded only there; to search them: --project FOLDER")
         console.say("Rules in CLAUDE.md or AGENTS.md are not listed: your agent loads them anyway.", style="dim")
     return 0
+
+
+def _projects_below(folder: Path) -> list[str]:
+    """Return the projects below a folder, relative to it, that have skills of their own."""
+    projects = map(Path, common.store_or_empty().overview.projects())
+    below = [one for one in projects if folder in one.parents and one.is_dir()]
+    return [str(one.relative_to(folder)) for one in below if inventory.offered_skills(inventory.project_skills(one))]
 
 
 def find_recommendations(text: str, project: Path, *, ask: bool = False) -> list[Recommendation]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -26,6 +27,22 @@ def folder(tmp_path: Path) -> str:
         skill.mkdir(parents=True)
         (skill / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {about}\n---\n")
     return str(tmp_path / "shop")
+
+
+def test_projects_with_skills_below_the_folder_are_named(program: Program, folder: str, tmp_path: Path) -> None:
+    for name in ("shop", "bare", "kit"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        log = program.home / f".claude/projects/-{name}/s{name}.jsonl"
+        log.parent.mkdir(parents=True)
+        turn = {"type": "user", "sessionId": f"s{name}", "cwd": str(tmp_path / name), "message": {"content": "hi"}}
+        log.write_text(json.dumps(turn) + "\n")
+    program.run("run", "--once", "--backfill", "9999")
+    above = program.run("recommend", "deploy a release", "--project", str(tmp_path)).stdout
+    assert above.splitlines()[:2] == [
+        "None of your skills fit this task.",
+        "The skills of shop are loaded only there; to search them: --project FOLDER",
+    ]
+    assert "loaded only there" not in program.run("recommend", "paint the shed", "--project", folder).stdout
 
 
 def test_a_checked_task_is_learned_and_feedback_changes_the_order(program: Program, folder: str) -> None:
