@@ -365,7 +365,8 @@ def _stage_edit(
     if said.kind is Kind.REMOVE_STEP:
         edit = replace(edit, summary=summarize(composed, files[0], redact))
     whole, linked = split_edits(edit, against.edits)
-    made = stage_and_store(store, whole)
+    before = [one for one in map(store.proposals.get, replaced) if one and one.updates == said.updates]
+    made = stage_and_store(store, whole, [one.id for one in before if ref.path in {side.path for side in one.also}])
     for other in linked:
         with suppress(SkilldError):  # the contradiction is then only reported
             stage_and_store(store, other)

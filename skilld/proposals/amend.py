@@ -46,27 +46,32 @@ from skilld.types import Op, Operation, Proposal, SideEdit, State, TargetKind
 
 
 @shared_git()
-def stage_and_store(store: Store, proposal: Proposal) -> Proposal:
+def stage_and_store(store: Store, proposal: Proposal, replaced: Collection[str] = ()) -> Proposal:
     """Stage a proposal that is in no store yet (mined, imported, merged, or a part of one), store it and return it.
 
+    The open proposals that it replaces as a whole (IDs) leave the branch, since they may have changed its lines.
     The branch is written first: a run that ends between the two finds its commit again by the proposal's id. Raises
     SkilldError if it cannot be staged or is said already.
     """
-    made, staged = stage_on_branch(store, proposal)
+    made, staged = stage_on_branch(store, proposal, replaced=replaced)
     with store.transaction():
         store.proposals.add(made)
         record_changes(store, staged.changes(), time.time())
     return made
 
 
-def stage_on_branch(store: Store, proposal: Proposal, *, restored: bool = False) -> tuple[Proposal, StagingResult]:
+def stage_on_branch(
+    store: Store, proposal: Proposal, *, restored: bool = False, replaced: Collection[str] = ()
+) -> tuple[Proposal, StagingResult]:
     """Put a proposal on the staging branch, on top of the open ones; the caller records what became of those.
 
     All open ones are passed on: the repository of a new skill is only known once it is staged. `restored` is as in
     `stage`.
     """
-    others = [other for other in store.proposals.in_states([State.OPEN]) if other.id != proposal.id]
+    gone = {proposal.id, *replaced}
+    others = [other for other in store.proposals.in_states([State.OPEN]) if other.id not in gone]
     closed = {name: at for name, at in store.proposals.closed_ids().items() if name != proposal.id}
+    closed |= dict.fromkeys(replaced, math.inf)
     staged = new_staging_result(store)
     if not stage(proposal, others, staged, closed, restored=restored):
         raise SkilldError(_NOT_PROPOSED, "the file or an open proposal already says this")

@@ -73,6 +73,18 @@ def test_contradicting_files_in_one_repository_change_in_one_proposal(
     assert CHANGE not in (project.root / "CLAUDE.md").read_text()
 
 
+def test_the_contradicting_file_alone_may_take_the_rule(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
+    """The open proposal has changed that file on the branch already, and gives way to the one that replaces it."""
+    files = {"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "# Build\n\n- Use npm.\n"}
+    project = make_project(home, tmp_path, **files)
+    (proposal,) = propose_rule(home, project, daemon, USE)
+    assert [side.relpath for side in proposal.also] == ["docs/build.md"]
+    result = Program(home).run("accept", proposal.id, "--to", str(project.root / "docs/build.md"))
+    assert result.returncode == 0, result.stderr
+    assert (project.root / "docs/build.md").read_text() == f"# Build\n\n- {CHANGE}\n"
+    assert (project.root / "CLAUDE.md").read_text() == files["CLAUDE.md"]
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_both_files_change_whatever_is_decided_first(
     home: Path, tmp_path: Path, daemon: InProcessDaemon, order: tuple[int, int]
