@@ -141,6 +141,13 @@ def list_contradictions(store: Store, proposal: Proposal) -> list[str]:
     for one in current_conflicts(proposal):
         then = " and is changed along with it" if os.path.realpath(one.path) in changed else ""
         sentences.append(f"{one.path}:{one.line} contradicts this proposal{then}: \u201c{one.text}\u201d")
+    added = {line.lstrip("-*+ ") for step in proposal.operations for line in step.text.splitlines() if line.strip()}
+    sentences += [
+        f"both files would then say the same; to change {one.relpath} alone: "
+        f"skilld accept {proposal.id} --to {one.path}"
+        for one in proposal.also
+        if any(line.lstrip("-*+ ") in added for step in one.operations for line in step.text.splitlines())
+    ]
     others = list(_opposing_proposals(store, proposal))
     sentences += [
         f"the open proposal {other.id} says the opposite: \u201c{other.summary}\u201d"

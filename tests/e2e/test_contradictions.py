@@ -79,6 +79,9 @@ def test_the_contradicting_file_alone_may_take_the_rule(home: Path, tmp_path: Pa
     project = make_project(home, tmp_path, **files)
     (proposal,) = propose_rule(home, project, daemon, USE)
     assert [side.relpath for side in proposal.also] == ["docs/build.md"]
+    way = f"skilld accept {proposal.id} --to {project.root / 'docs/build.md'}"
+    shown = " ".join(Program(home).run("show", proposal.id).stdout.split())
+    assert f"both files would then say the same; to change docs/build.md alone: {way}" in shown
     result = Program(home).run("accept", proposal.id, "--to", str(project.root / "docs/build.md"))
     assert result.returncode == 0, result.stderr
     assert (project.root / "docs/build.md").read_text() == f"# Build\n\n- {CHANGE}\n"
