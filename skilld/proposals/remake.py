@@ -119,16 +119,16 @@ def _compose_edit(
     for update in updates:
         quotes_by_turn.setdefault(update.turn, []).append(update.quote)
     messages = [Message("\n".join(dict.fromkeys(quotes)), turn, str(turn)) for turn, quotes in quotes_by_turn.items()]
+    typed = "\n".join(message.text for message in messages)
     operations = placed.operations
     flags: tuple[str, ...] = ()
     if missing:
         loaded = _target_document(proposal, placed.text if current is not None else None)
         judge = Judge(backend, messages, [loaded], "", redact)
-        composed = judge.edit(loaded, [VerifiedUpdate(update) for update in missing])
+        composed = judge.edit(loaded, [VerifiedUpdate(update) for update in missing], typed=typed)
         if composed.left_out:
             raise SkilldError(_TITLE, "part of it could not be generated")
         operations, flags = (*operations, *composed.operations), composed.flags
-    typed = "\n".join(message.text for message in messages)
     whole = check_edit(
         operations, [VerifiedUpdate(update) for update in updates], _target_document(proposal, current), typed, redact
     )

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from faults.model import program_with
+from skilld.proposals.remake import remake_proposal
+from skilld.types import Kind, Op, Operation, TargetKind, Update
 from support.live_project import SKILL_TEXT, Project
 from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.program import Program
+from support.proposals import make_proposal
 from support.session import LASTING, Session
 from support.stub_model import Reply, StubModel, request_text
 
@@ -95,3 +98,18 @@ def test_part9_an_obstacle_is_reported_and_it_is_made_later(
         program.run("run", "--once")
         assert _state(program) == (name, "open")
         assert len(model.bodies) == calls + 2
+
+
+def test_a_quote_that_looks_like_a_work_order_without_the_rest_of_its_turn_is_made_again(home: Path) -> None:
+    """ "Wait, check ...: CMD" was typed, and only the quote is stored."""
+    (home / ".local/state/skilld").mkdir(parents=True)
+    said = "check who else deploys first: kubectl get pods must show them all Running"
+    change = "Check who else deploys first: `kubectl get pods` must show them all Running."
+    made = make_proposal(
+        operations=(Operation(Op.INSERT_AFTER, "- Gone.", f"- {change}"),),
+        updates=(Update(1, "", change, "", Kind.ADD_STEP, 1, said),),
+        path=str(home / "CLAUDE.md"),
+        target=TargetKind.INSTRUCTIONS,
+    )
+    again = remake_proposal(made, None, b"# Guide\n\n- Be brief.\n")
+    assert [one.text for one in again.operations] == [f"- {change}"]
