@@ -72,7 +72,7 @@ def project_name(folder: str) -> str:
 def task_name(request: str, variables: Collection[str], project: str, wordings: Sequence[str] = ()) -> str:
     """Return a name for the skill of a task: the words of its request without the `variables`.
 
-    Words that only this one of all `wordings` has are left out if two others remain.
+    Words that only this one of all `wordings`, such as the steps, has are left out if two others remain.
     """
     named = [
         word for word in topic_words(re.sub(r"[{}]{2}", " ", without_politeness(request))) if word not in variables

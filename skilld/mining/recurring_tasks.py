@@ -458,8 +458,9 @@ def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Par
     ]
     parts += [_observed_part(PartKind.TRAP, _trap_text(trap), trap.seen) for trap in did.traps]
     task = replace(did.task, check=did.check.text if did.check else "")
+    done = "\n".join(step.text for step in did.steps)
     return Candidate(
-        task_name(_HOLE.sub(" ", task.request), task.examples, rows[0].project, task.wordings),
+        task_name(_HOLE.sub(" ", task.request), task.examples, rows[0].project, [*task.wordings, done]),
         "create",
         rows[0].project,
         SkillKind.WORKFLOW,

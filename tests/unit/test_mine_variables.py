@@ -130,6 +130,14 @@ def test_what_a_message_is_needs_no_note() -> None:
     assert body.splitlines()[2:4] == ["- `{{name}}`: differs each time.", ""]
 
 
+def test_a_name_has_the_words_that_steps_and_other_requests_have() -> None:
+    asked = "alembic migration: drop the unused column", "add a migration for an index", "new migration of currencies"
+    ran = "!alembic upgrade head", "make db-up", "alembic upgrade head", "make check"
+    rows = [session_row(n, (text, ran)) for n, text in enumerate(asked, 1)]
+    (candidate,) = judge(rows, [], {}, now=NOW).candidates
+    assert candidate.name == "alembic-migration"
+
+
 def test_messages_in_other_words_are_one_variable() -> None:
     texts = ("1.4.1", "Fix the tokens"), ("1.5.0", "New login"), ("1.6.0", "Faster start")
     candidate = _mined(
