@@ -454,6 +454,7 @@ def test_what_speaks_http_is_no_unsafe_practice(text: str) -> None:
         ("Use sempre o pnpm, por favor.", "steers-content"),
         ("Past tense in the changelog: 'Added', 'Fixed the cart total', not 'Fix'.", "steers-content"),
         ("Label buttons with a verb: “Add”, “Delete the account”.", "steers-content"),
+        ("Use the term 'wishlist' everywhere, 'favorites' is the old name.", "steers-content"),
         ("Decide a favor de la solución más simple.", "steers-content"),
         ("Evita las clases en favor del módulo.", "steers-content"),
         ("Add the endpoint POST /labels to the router", "sends-data"),

@@ -124,8 +124,12 @@ _CONTENT_PHRASES = (
             60,
         ),
         # Not within what a draft says it is for: 'something like “Add a page” or “Add the page x”'. Nor a word that is
-        # itself quoted: "past tense: 'Added', 'Fixed the total of a cart'".
-        near(rf"(?<!something like “)(?<!” or “)(?:{_INSERT})(?!['\"’”])", r"['\"‘“][^'\"’”\n]{12,}['\"’”]", 60),
+        # itself quoted: "past tense: 'Added', 'Fixed the total of a cart'". Nor what is between two quoted words.
+        near(
+            rf"(?<!something like “)(?<!” or “)(?:{_INSERT})(?!['\"’”])",
+            r"(?<!\w)['\"‘“](?!\s)[^'\"’”\n]{12,}['\"’”]",
+            60,
+        ),
         # "In your replies" is how people wish for a style; one reply is what a text in a page wants to change.
         r"\b(?:in|into|to|within|with|of) (?:your (?:reply|response|answer|summary|output)"
         r"|the (?:reply|answer))\b",

@@ -219,4 +219,4 @@ def _check_code(code: str, known: _IsKnown, seen: set[str]) -> Iterator[Finding]
     if bare_words([code]) - seen:
         yield refuse("foreign-command", "It adds code that is not in your messages", code)
     else:
-        yield flag("joined-command", "Its code is pieced together from your words and the file", code)
+        yield flag("joined-command", "Its code combines words of yours with words of the file", code)
