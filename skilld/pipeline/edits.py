@@ -452,7 +452,10 @@ def _fitting_heading(update: Update, text: str) -> str:
 
 
 def summarize(edit: CheckedEdit, loaded: TargetDocument, redact: Callable[[str], str]) -> str:
-    """Return what an edit does to a file, as orders: the rules that it adds, and those that it removes."""
+    """Return what an edit does to a file, as orders: the rules that it adds, and then those that it removes.
+
+    Nothing follows a removal, whose rule would seem to go on: "Remove the rule: Sign tags. Never name tickets."
+    """
     removed, added = signature(loaded.data, edit.after)
     kept = "\n".join(added)  # of a line, when only one of its sentences goes
     gone: list[str] = []
@@ -469,7 +472,7 @@ def summarize(edit: CheckedEdit, loaded: TargetDocument, redact: Callable[[str],
         rule = max(gone, key=lambda one: len(words & content_stems(one)))
         gone.remove(rule)
         orders.append(f"{REMOVED_PREFIX}{rule}")
-    return join_sentences(orders)
+    return join_sentences(sorted(orders, key=lambda one: one.startswith(REMOVED_PREFIX)))
 
 
 def _flag_with_part(flag: str, part: str) -> str:

@@ -390,8 +390,8 @@ RULES = (
             "Remove the rule: Ask ops for token [hidden].",
         ),
         (
-            ["Freeze the time zone.", "drop the mocked clock again", "and no snapshots any more"],
-            [Kind.PREFERENCE, Kind.REMOVE_STEP, Kind.REMOVE_STEP],
+            ["drop the mocked clock again", "Freeze the time zone.", "and no snapshots any more"],
+            [Kind.REMOVE_STEP, Kind.PREFERENCE, Kind.REMOVE_STEP],
             "# Team\n\n## Tests\n\n1. Freeze the time zone.\n",
             (
                 "Freeze the time zone. Remove the rule: Mock the clock. Ask ops for token [hidden]. "
