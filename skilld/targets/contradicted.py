@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skilld.classify.contradiction import contradicts_clearly
+from skilld.classify.outdated import is_outdated
 from skilld.context.contradictions import Rule, rules
 from skilld.targets.scopes import find_scopes, names_files, without_files
 from skilld.types import Update
@@ -28,6 +29,6 @@ def _contradicts_rule(update: Update, rule: str, *, everywhere: bool) -> bool:
     if (theirs or (mine and everywhere)) and not shared:
         return False
     change = update.change
-    if contradicts_clearly(change, rule):
+    if contradicts_clearly(change, rule) or is_outdated(rule, change, update.quote):
         return True
     return any(contradicts_clearly(without_files(change, scope), without_files(rule, scope)) for scope in shared)
