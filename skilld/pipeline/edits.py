@@ -135,7 +135,7 @@ COLLATERAL_FLAG = "it removes something that you did not mention"
 _REMOVES_FLAG, _REMOVES_SAFEGUARD_FLAG = "It removes an instruction", "It removes a safeguard"  # the linter's
 # Appended to the reason why an edit cannot be used, for the model: an extra line is better than losing what was said.
 _RETRY_ADVICE = (
-    "take away, replace or alter only what the words of an improvement name or contradict, and where that cannot be "
+    "; take away, replace or alter only what the words of an improvement name or contradict, and where that cannot be "
     "done, add each change that is to be said in a line of its own, in the words it is given in, and take nothing away"
 )
 _MAX_SHOWN_LENGTH = 80  # characters of a clause quoted in a flag
@@ -200,7 +200,7 @@ def compose(
         except LintError:
             return ""  # refused below: a dangerous edit is not requested again
         except SkilldError as error:
-            return f"{error.cause}; {_RETRY_ADVICE}"
+            return f"{error.cause}{_RETRY_ADVICE}"
         return ""
 
     shown = replace(loaded.doc, text=redact(loaded.doc.text))
@@ -382,9 +382,9 @@ def _edit_at_once(
     adds = all(update.kind in _ADDING_KINDS for update in updates)
     try:
         suggestion = backend.edit(updates, shown, unfit)
-    except BadReplyError:
+    except BadReplyError as error:
         if not adds:
-            raise
+            raise BadReplyError(error.cause.removesuffix(_RETRY_ADVICE)) from error  # the advice was for the model
         return place_updates(updates, loaded.data)
     try:
         operations = _parse_suggestion(suggestion, loaded.data)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from skilld.classify.backends import EditCheck
+from skilld.classify.json_answer import BadReplyError
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import TargetDocument, load_documents
@@ -182,3 +185,18 @@ def test_such_a_flag_shows_the_words_it_is_about_beside_others(skill: TargetDocu
     checked = [VerifiedUpdate(UPDATE, by_assent=True), VerifiedUpdate(own)]
     composed = compose(ScriptedBackend(answer), checked, skill, f"{TYPED}\nsign each entry", redact)
     assert f"{BY_ASSENT_FLAG}: {UPDATE.change}" in composed.flags
+
+
+class _FirstRefused(ScriptedBackend):
+    """A model whose answer is judged as in earnest, and which has no other one."""
+
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
+        assert unfit is not None
+        raise BadReplyError(unfit(super().edit(updates, skill, unfit)))
+
+
+def test_the_reason_for_the_person_has_no_advice_for_the_model(skill: TargetDocument) -> None:
+    removal = replace(UPDATE, kind=Kind.REMOVE_STEP, change="The skeleton rule.", quote="forget the skeleton rule")
+    with pytest.raises(SkilldError) as raised:
+        compose(_FirstRefused([]), [VerifiedUpdate(removal)], skill, removal.quote, redact, retry=True)
+    assert str(raised.value) == "The model's answer was not used: it changes nothing"
