@@ -25,7 +25,9 @@ from skilld.mining.wording import (
 )
 from skilld.text import fold, truncate
 from skilld.values import value_class
+from skilld.words import content_stems
 
+_CODE = re.compile(r"`[^`\n]+`")
 MIN_LINES = 2
 _MAX_SHOWN_REQUESTS = 8
 _MAX_REQUEST_LENGTH, _MAX_LINE_LENGTH = 260, 180
@@ -181,7 +183,7 @@ def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, verdi
         return
     sort = PartKind.WORDED if line.kind in {"step", "check"} or not typed else PartKind.SAID
     text = f"{line.text[:1].upper()}{line.text[1:]}"
-    part = Part(sort, text, _proofs(parts, is_step=line.kind == "step"))
+    part = Part(sort, text, _proofs(parts, line.text if line.kind == "step" else ""))
     if problem := part_problem(part, one.target):
         verdicts.append(Verdict(line.text, problem))
         return
@@ -201,14 +203,15 @@ def _is_check(part: Part, task: Recurrence) -> bool:
     return part.sort is PartKind.COMMAND and (part.text == task.check or bool(CHECK_PATTERN.search(part.text)))
 
 
-def _proofs(parts: Sequence[Part], *, is_step: bool) -> tuple[Proof, ...]:
+def _proofs(parts: Sequence[Part], step: str = "") -> tuple[Proof, ...]:
     """Return the evidence of these parts: what was said first, and how answers were built only if there is no other.
 
-    A request for the whole task is no reason for a step that the agent was seen to do.
+    For a `step` that the agent was seen to do, a request counts only if it asks for just that, not for the whole task.
     """
     own = [part for part in parts if part.sort is not PartKind.ANSWER] or parts
-    if is_step and any(part.observed for part in own):
-        own = [part for part in own if part.sort is not PartKind.REQUEST]
+    if step and any(part.observed for part in own):
+        asked = content_stems(_CODE.sub("", step))
+        own = [one for one in own if one.sort is not PartKind.REQUEST or (asked and asked <= content_stems(one.text))]
     every = dict.fromkeys(proof for part in own for proof in part.proofs)
     return tuple(sorted(every, key=lambda proof: proof.observed))[:_MAX_PROOFS]
 
