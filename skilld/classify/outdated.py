@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 
 from skilld.classify.offline.choices import chosen_part
-from skilld.classify.offline.release import releases
 from skilld.classify.opposition import MAX_CHANGE
 from skilld.text import split_sentences
 from skilld.words import content_stems, has_negation, matching_words, stems
@@ -57,6 +56,8 @@ def is_outdated(rule: str, change: str, quote: str) -> bool:
 
 def _is_taken_back(rule: str, change: str, quote: str) -> bool:
     """Whether a quote takes a rule back, unless the rule is what the quote became: "drop the ticket from titles"."""
+    from skilld.classify.offline.release import releases  # its tables take 0.1 s, and most commands need none
+
     if content_stems(rule) == content_stems(change) or any(one.lasting for one in releases(rule)):
         return False
     return any(one.lasting and one.is_subject_of(rule) and not one.keeps(rule) for one in releases(quote))
